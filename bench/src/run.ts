@@ -1,0 +1,35 @@
+// Run
+// ===
+// `node bench/src/run.ts <name> [--json] [--long] [--only a,b]`: runs one benchmark.
+// Progress on stderr; on stdout a table (not with --json), then, as the last line, one JSON object.
+
+import { parseArgs } from "node:util";
+import { type BenchModule, progress, table } from "./bench.ts";
+
+const benches: Record<string, string> = {
+  steps: "a run of ten steps over HTTP at 1, 10, 50 and 200 at a time, beside its peers",
+  floor: "the bare machine: HTTP and group commit into SQLite without an engine, three ways",
+};
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean" }, long: { type: "boolean" }, only: { type: "string" } },
+});
+const [name = ""] = positionals;
+
+if (positionals.length !== 1 || !Object.hasOwn(benches, name)) {
+  const list = Object.entries(benches).map(([key, what]) => `  ${key.padEnd(10)} ${what}`);
+  progress([name === "" ? "Which benchmark?" : `No benchmark is called "${positionals.join(" ")}".`, ...list].join("\n"));
+  process.exit(2);
+}
+
+try {
+  const bench = (await import(`./${name}.ts`)) as BenchModule;
+  const figures = await bench.run({ long: values.long ?? false, only: values.only?.split(",") });
+  if (!values.json) console.log(table(figures));
+  console.log(JSON.stringify({ bench: name, figures }));
+  process.exit(0);
+} catch (error) {
+  progress(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  process.exit(1);
+}

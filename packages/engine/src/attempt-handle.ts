@@ -1,0 +1,135 @@
+// An attempt as the loop holds it, between the decision that launched it and its end.
+//
+//   loading ─▶ live ─▶ over
+//
+// While the journal is loaded, entries that commit meanwhile wait here; the ones that the load already saw are dropped by
+// their index, so that the attempt gets each entry exactly once and in order (C2).
+
+import {
+  failureFrom,
+  type Attempt,
+  type AttemptFailure,
+  type AttemptReplies,
+  type Awaiting,
+  type Command,
+  type Entry,
+  type Executor,
+  type Failure,
+  type Instant,
+  type Payload,
+  type Result,
+  type Run,
+  type RunId,
+} from "@perdure/protocol";
+import type { Event } from "./events.ts";
+
+export class AttemptHandle implements AttemptReplies {
+  readonly #id: RunId;
+  readonly #token: number;
+  readonly #sink: { enqueue(event: Event): void };
+  #run: Run | null;
+  #attempt: Attempt | null = null;
+  #waiting: Entry[] | null = [];
+  /** Index of the last entry that the attempt was told of. */
+  #told = 0;
+  #over = false;
+  #yield = false;
+
+  constructor(run: Run, token: number, sink: { enqueue(event: Event): void }) {
+    this.#id = run.id;
+    this.#token = token;
+    this.#sink = sink;
+    this.#run = run;
+  }
+
+  begin(executor: Executor, loaded: { readonly entries: readonly Entry[]; readonly state: ReadonlyMap<string, Payload> | null }): void {
+    const run = this.#run;
+    if (this.#over || run === null) return;
+    this.#run = null; // Not needed any longer; a live attempt should be small.
+    try {
+      this.#attempt = executor.start(
+        {
+          run: run.id,
+          service: run.service,
+          handler: run.handler,
+          key: run.key,
+          mode: run.mode,
+          input: run.input,
+          headers: run.headers ?? {},
+          idempotencyKey: run.idempotencyKey,
+          generation: run.generation,
+          createdAt: run.createdAt,
+          entries: loaded.entries,
+          state: loaded.state,
+          tries: run.retry?.tries ?? 0,
+        },
+        this,
+      );
+    } catch (error) {
+      this.error({ failure: failureFrom(error), behavior: "retry" });
+      return;
+    }
+    if (this.#over) this.#attempt = null; // It ended while it began.
+    this.#told = loaded.entries.at(-1)?.index ?? 0;
+    const late = this.#waiting ?? [];
+    this.#waiting = null;
+    for (const entry of late) this.notify(entry);
+    if (this.#yield) this.yield();
+  }
+
+  /** An entry that the load already saw comes again when its commit is acted upon: it is passed over (C2). */
+  notify(entry: Entry): void {
+    if (this.#waiting !== null) this.#waiting.push(entry);
+    else if (!this.#over && entry.index > this.#told) {
+      this.#told = entry.index;
+      this.#attempt?.notify([entry]);
+    }
+  }
+
+  abort(reason: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#attempt?.abort(reason);
+  }
+
+  awaiting(): readonly Awaiting[] | null {
+    return this.#over ? null : (this.#attempt?.awaiting() ?? null);
+  }
+
+  yield(): void {
+    if (this.#attempt === null) this.#yield = true;
+    else if (!this.#over) this.#attempt.yield();
+  }
+
+  command(id: number, command: Command, result?: Result): void {
+    if (!this.#over) this.#sink.enqueue({ type: "command", run: this.#id, attempt: this.#token, id, command, result });
+  }
+
+  propose(id: number, result: Result): void {
+    if (!this.#over) this.#sink.enqueue({ type: "propose", run: this.#id, attempt: this.#token, id, result });
+  }
+
+  retrying(id: number, tries: number, failure: Failure, retryAt: Instant): void {
+    if (!this.#over) this.#sink.enqueue({ type: "retrying", run: this.#id, attempt: this.#token, id, tries, failure, retryAt });
+  }
+
+  end(result: Result): void {
+    this.#last({ type: "end", run: this.#id, attempt: this.#token, result });
+  }
+
+  suspend(awaiting: readonly Awaiting[], entriesSeen: number): void {
+    this.#last({ type: "suspend", run: this.#id, attempt: this.#token, awaiting, entriesSeen });
+  }
+
+  error(failure: AttemptFailure): void {
+    this.#last({ type: "error", run: this.#id, attempt: this.#token, failure });
+  }
+
+  /** C1: nothing is said after the end. */
+  #last(event: Event): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#attempt = null;
+    this.#sink.enqueue(event);
+  }
+}

@@ -1,0 +1,144 @@
+// What an attempt says besides commands: step results, failed tries, and its own end.
+
+import { assert, failureResult, isFinished, RetriesExhaustedError, unreachable, type Failure, type Instant } from "@perdure/protocol";
+import type { Batch } from "../batch.ts";
+import type { AttemptEvent, Event } from "../events.ts";
+import { launch, liveAttempt, release } from "../moves/attempts.ts";
+import { backoffMs } from "../moves/backoff.ts";
+import { finish } from "../moves/finish.ts";
+import { appendCommand, complete, give, writeHeld } from "../moves/journal.ts";
+import { queueUnknown } from "../moves/key-queue.ts";
+import { setStatus } from "../moves/status.ts";
+import type { HotRun } from "../view.ts";
+
+type Of<T extends AttemptEvent["type"]> = Extract<AttemptEvent, { type: T }>;
+
+/** A step has its result. Where nothing was written since it began, command and result are one row. */
+export function propose(batch: Batch, event: Of<"propose">): void {
+  const run = batch.view.run(event.run);
+  const attempt = liveAttempt(run, event.attempt);
+  if (run === undefined || attempt === null) return; // E4: stale.
+  const { id, result } = event;
+  const first = attempt.held[0];
+  if (first?.id === id) {
+    attempt.held.shift();
+    give(batch, run, appendCommand(batch, run, id, { type: "step", name: first.name }, { result }));
+    return;
+  }
+  const step = attempt.held.find((held) => held.id === id);
+  if (step !== undefined) {
+    writeHeld(batch, run, attempt, id - 1);
+    attempt.held.shift();
+    give(batch, run, appendCommand(batch, run, id, { type: "step", name: step.name }, { result }));
+  } else if (attempt.open.delete(id)) complete(batch, run, id, result);
+  // Otherwise the step is complete already: the first result is the only one (E2).
+}
+
+/** A try of a step failed; its count and next time are journaled, so that they survive the attempt. */
+export function retrying(batch: Batch, event: Of<"retrying">): void {
+  const run = batch.view.run(event.run);
+  const attempt = liveAttempt(run, event.attempt);
+  if (run === undefined || attempt === null) return; // E4: stale.
+  const { id, tries, failure, retryAt } = event;
+  if (attempt.held.length > 0) writeHeld(batch, run, attempt, id);
+  batch.append(run, { kind: "retry", index: run.entries + 1, at: batch.now, id, tries, failure, retryAt });
+}
+
+export function end(batch: Batch, event: Of<"end">): void {
+  const run = batch.view.run(event.run);
+  if (run === undefined || liveAttempt(run, event.attempt) === null) return; // E4: stale.
+  if (deferred(batch, run, event)) return;
+  flushHeld(batch, run);
+  release(batch, run);
+  finish(batch, run, event.result);
+}
+
+export function suspend(batch: Batch, event: Of<"suspend">): void {
+  const run = batch.view.run(event.run);
+  const attempt = liveAttempt(run, event.attempt);
+  if (run === undefined || attempt === null) return; // E4: stale.
+  flushHeld(batch, run);
+  const missed = attempt.given > event.entriesSeen;
+  release(batch, run);
+  if (missed) {
+    launch(batch, run); // E5: something arrived while the attempt was suspending.
+    return;
+  }
+  setStatus(batch, run, "suspended");
+  const record = batch.change(run);
+  record.awaiting = event.awaiting;
+  let soonest: Instant | null = null;
+  for (const item of event.awaiting) if (item.kind === "time" && (soonest === null || item.at < soonest)) soonest = item.at;
+  if (soonest !== null) arm(batch, run, "wake", soonest);
+}
+
+export function attemptError(batch: Batch, event: Of<"error">): void {
+  const run = batch.view.run(event.run);
+  if (run === undefined || liveAttempt(run, event.attempt) === null) return; // E4: stale.
+  if (deferred(batch, run, event)) return;
+  flushHeld(batch, run);
+  release(batch, run);
+  const { behavior, failure } = event.failure;
+  switch (behavior) {
+    case "fail":
+      finish(batch, run, failureResult(failure));
+      return;
+    case "pause":
+      noteRetry(batch, run, event.failure.command ?? 0, (run.record.retry?.tries ?? 0) + 1, failure, null);
+      pauseFor(batch, run, failure);
+      return;
+    case "retry":
+      retryLater(batch, run, failure, event.failure.delayMs ?? null);
+      return;
+    default:
+      unreachable(behavior);
+  }
+}
+
+function retryLater(batch: Batch, run: HotRun, failure: Failure, delayMs: number | null): void {
+  const { service, handler, key } = run.record;
+  const policy = batch.environment.retryPolicy(key === null ? { service, handler } : { service, handler, key });
+  // Progress since the last failure starts the count anew: only a run that is stuck uses up its policy.
+  const tries = (run.record.retry?.tries ?? 0) + 1;
+  if (tries >= policy.maxAttempts) {
+    noteRetry(batch, run, 0, tries, failure, null);
+    if (policy.onExhausted === "throw") finish(batch, run, failureResult(failure));
+    else {
+      const message = `handler ${service}/${handler} failed ${tries} times; last: ${failure.message}`;
+      pauseFor(batch, run, { ...failure, message, errorCode: RetriesExhaustedError.code });
+    }
+    return;
+  }
+  const retryAt = batch.now + (delayMs ?? backoffMs(policy, tries, run.record.seq));
+  noteRetry(batch, run, 0, tries, failure, retryAt);
+  setStatus(batch, run, "retrying");
+  batch.change(run).retry = { tries, failure, at: retryAt };
+  arm(batch, run, "retry", retryAt);
+}
+
+function noteRetry(batch: Batch, run: HotRun, id: number, tries: number, failure: Failure, retryAt: Instant | null): void {
+  const entry = { kind: "retry", index: run.entries + 1, at: batch.now, id, tries, failure } as const;
+  batch.append(run, retryAt === null ? entry : { ...entry, retryAt });
+}
+
+function pauseFor(batch: Batch, run: HotRun, failure: Failure): void {
+  setStatus(batch, run, "paused");
+  batch.change(run).pausedBy = failure;
+}
+
+function arm(batch: Batch, run: HotRun, kind: "wake" | "retry", at: Instant): void {
+  batch.mutations.push({ type: "addTimer", timer: { at, run: run.record.seq, kind, id: 0 } });
+  batch.actions.push({ type: "arm", at });
+}
+
+/** Steps without a result are written when the attempt ends, so that a later one finds the commands in order (J1). */
+function flushHeld(batch: Batch, run: HotRun): void {
+  assert(run.attempt !== null, "a live attempt ends");
+  if (run.attempt.held.length > 0) writeHeld(batch, run, run.attempt, Number.POSITIVE_INFINITY);
+}
+
+function deferred(batch: Batch, run: HotRun, event: Event): boolean {
+  if (isFinished(run.record.status) || !queueUnknown(batch, run)) return false;
+  batch.deferred.push(event);
+  return true;
+}

@@ -1,0 +1,28 @@
+// What a decision may ask besides the view: facts that do not change while a deployment is loaded. All of it is pure:
+// the same question has the same answer, in the host and in the simulator.
+
+import type { Failure, HandlerMode, RetryPolicy, RunId, Target } from "@perdure/protocol";
+
+export interface Environment {
+  /** How a handler runs; null where there is no such handler. */
+  mode(target: Target): HandlerMode | null;
+  /** The failure for a target that does not exist, naming near matches. */
+  unknownTarget(target: Target): Failure;
+  /** Id of the run that command `command` of `parent` starts; differs per restart (`generation`). */
+  childId(parent: RunId, generation: number, command: number, target: Target): RunId;
+  /** Id of the run that this idempotency key names (E9). */
+  idempotentId(target: Target, idempotencyKey: string): RunId;
+  /** Id of the one run of a workflow key. */
+  workflowId(service: string, key: string): RunId;
+  retryPolicy(target: Target): RetryPolicy;
+  /** How long a finished run is kept. */
+  retentionMs(target: Target): number;
+  /** Names the code that runs start on now. */
+  readonly deployment: string | null;
+}
+
+/** The id that a submission gets where it is not random, else null. */
+export function derivedId(environment: Environment, target: Target, idempotencyKey: string | null, mode: HandlerMode): RunId | null {
+  if (mode === "workflow") return environment.workflowId(target.service, target.key ?? "");
+  return idempotencyKey === null ? null : environment.idempotentId(target, idempotencyKey);
+}

@@ -1,0 +1,15 @@
+export type { Action } from "./actions.ts";
+export type { AttemptHandle } from "./attempt-handle.ts";
+export { Batch, type Counters } from "./batch.ts";
+export { decide } from "./decide.ts";
+export { type BlobHash, type BlobStore, isBlobHash } from "./blobs.ts";
+export { derivedId, type Environment } from "./environment.ts";
+export type { AttemptEvent, EditState, Event, LoopEvent, Refusal, Reply, RunEvent, SettleEffect, Submit, Ticket } from "./events.ts";
+export { checkLimits, DEFAULT_LIMITS, type Limits } from "./limits.ts";
+export { Loop, LoopClosedError, type LoopFigures, type LoopOptions, type LoopState, type Question } from "./loop.ts";
+export { compareText, createMemoryStorage, openMemoryStore } from "./memory-store.ts";
+export type { CommitFate, MemoryStorage, StorageHooks } from "./memory-store.ts";
+export { NeedsFinder } from "./needs.ts";
+export type { Clock, Observer, Scheduler } from "./ports.ts";
+export * from "./store.ts";
+export { View } from "./view.ts";

@@ -1,0 +1,76 @@
+// The memory store's reader for people.
+
+import { BadRequestError, type Entry, type Payload, type Run, type RunId, type RunStatus } from "@perdure/protocol";
+import type { KeyName, RunFilter, StoreReader } from "../store.ts";
+import { copy } from "./copy.ts";
+import { loadState, storedInOrder } from "./load.ts";
+import { compareText } from "./order.ts";
+import type { StorageData } from "./storage.ts";
+
+export const RUNS_PAGE_MAX = 1_000;
+
+export class MemoryReader implements StoreReader {
+  readonly #data: StorageData;
+
+  constructor(data: StorageData) {
+    this.#data = data;
+  }
+
+  async runs(filter: RunFilter): Promise<readonly Run[]> {
+    const found = storedInOrder(this.#data).map(({ run }) => run);
+    if (filter.order !== "oldest") found.reverse();
+    const page = found.filter((run) => matches(run, filter)).slice(0, Math.min(filter.limit, RUNS_PAGE_MAX));
+    return page.map(copy);
+  }
+
+  async run(id: RunId): Promise<Run | null> {
+    return copy(this.#data.runs.get(this.#data.seqs.get(id) ?? 0)?.run ?? null);
+  }
+
+  async journal(id: RunId, after: number, limit: number): Promise<readonly Entry[]> {
+    const entries = this.#data.runs.get(this.#data.seqs.get(id) ?? 0)?.entries ?? [];
+    return entries.slice(Math.max(0, after), Math.max(0, after) + limit).map(copy);
+  }
+
+  async counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>> {
+    const counts: Partial<Record<RunStatus, number>> = {};
+    for (const { run } of this.#data.runs.values()) counts[run.status] = (counts[run.status] ?? 0) + 1;
+    return counts;
+  }
+
+  async stateKeys(service: string, after: string | null, limit: number): Promise<readonly string[]> {
+    const keys = [...(this.#data.state.get(service)?.keys() ?? [])].sort(compareText);
+    return keys.filter((key) => after === null || compareText(key, after) > 0).slice(0, limit);
+  }
+
+  async state(key: KeyName): Promise<ReadonlyMap<string, Payload>> {
+    return loadState(this.#data, key);
+  }
+
+  async sql(): Promise<never> {
+    throw new BadRequestError("the memory store speaks no SQL");
+  }
+
+  async stats(): Promise<Readonly<Record<string, number>>> {
+    const { runs, timers, state, promises, waiters } = this.#data;
+    let entries = 0;
+    let values = 0;
+    let waits = 0;
+    for (const stored of runs.values()) entries += stored.entries.length;
+    for (const service of state.values()) for (const names of service.values()) values += names.size;
+    for (const { list } of waiters.values()) waits += list.length;
+    const settled = [...promises.values()].reduce((sum, names) => sum + names.size, 0);
+    return { disk_bytes: 0, runs: runs.size, entries, timers: timers.length, state: values, promises: settled, waiters: waits };
+  }
+}
+
+function matches(run: Run, filter: RunFilter): boolean {
+  if (filter.cursor !== undefined && (filter.order === "oldest" ? run.seq <= filter.cursor : run.seq >= filter.cursor)) return false;
+  if (filter.status !== undefined && !filter.status.includes(run.status)) return false;
+  if (filter.service !== undefined && run.service !== filter.service) return false;
+  if (filter.handler !== undefined && run.handler !== filter.handler) return false;
+  if (filter.key !== undefined && run.key !== filter.key) return false;
+  if (filter.parent !== undefined && run.parent?.run !== filter.parent) return false;
+  if (filter.createdAfter !== undefined && run.createdAt <= filter.createdAfter) return false;
+  return filter.createdBefore === undefined || run.createdAt < filter.createdBefore;
+}

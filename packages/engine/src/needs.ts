@@ -1,0 +1,290 @@
+// What a batch has to see before it is decided. Asked again after each load until nothing is missing: a loaded run may
+// name a parent, a key or children that the decision also touches.
+
+import { isFinished, parseAwakeableId, unreachable, type Command, type RunId } from "@perdure/protocol";
+import type { Batch } from "./batch.ts";
+import { resolveRef } from "./commands/attempt-command.ts";
+import { derivedId } from "./environment.ts";
+import { needsTurn } from "./commands/submit.ts";
+import type { Event } from "./events.ts";
+import type { KeyName, Needs, WaitTarget } from "./store.ts";
+import { waitTargetName } from "./store.ts";
+import { commandText, keyText, promiseText, type HotRun, type View } from "./view.ts";
+
+/** Collects what is missing, each thing once. */
+class Missing {
+  readonly runs: Set<RunId> = new Set();
+  readonly seqs: Set<number> = new Set();
+  readonly keys: Map<string, KeyName> = new Map();
+  readonly promises: Map<string, { key: KeyName; name: string }> = new Map();
+  readonly waiters: Map<string, WaitTarget> = new Map();
+  readonly states: Map<string, KeyName> = new Map();
+  readonly children: Set<RunId> = new Set();
+  readonly commands: Map<string, { run: number; id: number }> = new Map();
+  readonly tails: Map<number, { run: number; from: number }> = new Map();
+  timers: Needs["timers"] = null;
+  finished: Needs["finished"] = null;
+  any = false;
+
+  toNeeds(): Needs | null {
+    if (!this.any) return null;
+    return {
+      runs: [...this.runs],
+      runsBySeq: [...this.seqs],
+      keys: [...this.keys.values()],
+      promises: [...this.promises.values()],
+      waiters: [...this.waiters.values()],
+      states: [...this.states.values()],
+      children: [...this.children],
+      commands: [...this.commands.values()],
+      tails: [...this.tails.values()],
+      timers: this.timers,
+      finished: this.finished,
+    };
+  }
+}
+
+export class NeedsFinder {
+  readonly #view: View;
+  readonly #batch: Batch;
+  readonly #missing: Missing = new Missing();
+
+  constructor(batch: Batch) {
+    this.#batch = batch;
+    this.#view = batch.view;
+  }
+
+  /** Null where the view has all that `events` need. */
+  find(events: readonly Event[]): Needs | null {
+    for (const event of events) this.#event(event);
+    return this.#missing.toNeeds();
+  }
+
+  #event(event: Event): void {
+    switch (event.type) {
+      case "propose":
+      case "retrying":
+      case "suspend":
+        return; // Only the live run itself, which is hot.
+      case "command":
+        if (event.command.type !== "step" && event.command.type !== "sleep") this.#command(event.run, event.command, event.result !== undefined);
+        return;
+      case "end":
+        this.#ending(this.#view.runs.get(event.run));
+        return;
+      case "error":
+        if (event.failure.behavior !== "pause") this.#ending(this.#view.runs.get(event.run));
+        return;
+      case "submit":
+        if (!event.fresh) this.#run(event.run);
+        this.#turn(event.target.service, event.target.key, this.#batch.environment.mode(event.target));
+        return;
+      case "attach":
+      case "pause":
+      case "begin":
+      case "resume":
+        this.#run(event.run);
+        return;
+      case "purge":
+        this.#run(event.run);
+        return;
+      case "signal":
+        this.#signal(event.run, event.signal === 1);
+        return;
+      case "cancel":
+      case "kill":
+        this.#tree(event.run);
+        return;
+      case "restart":
+        this.#restart(event.run, event.from);
+        return;
+      case "settleEffect":
+        this.#settle(event.run, event.command);
+        return;
+      case "editState":
+        this.#key(event.key);
+        return;
+      case "timers":
+        this.#timers();
+        return;
+      case "retention":
+        this.#retention(event.afterSeq);
+        return;
+      default:
+        unreachable(event);
+    }
+  }
+
+  #command(runId: RunId, command: Command, answered: boolean): void {
+    const run = this.#view.runs.get(runId);
+    if (run === undefined || run.attempt === null) return;
+    switch (command.type) {
+      case "call":
+      case "send": {
+        const mode = this.#batch.environment.mode(command.target);
+        if (mode === null) return;
+        const named = derivedId(this.#batch.environment, command.target, command.idempotencyKey ?? null, mode);
+        if (named !== null) this.#run(named); // Other ids are new: nothing can be there.
+        this.#turn(command.target.service, command.target.key, mode);
+        return;
+      }
+      case "attach":
+      case "output":
+        this.#run(resolveRef(this.#batch, command.ref));
+        return;
+      case "sendSignal":
+        this.#signal(command.run, command.signal === 1);
+        return;
+      case "completeAwakeable": {
+        const ref = parseAwakeableId(command.awakeable);
+        if (ref !== undefined) this.#signal(ref.run, false);
+        return;
+      }
+      case "getPromise":
+      case "peekPromise":
+      case "completePromise":
+        this.#promise(run, command.key, command.type === "completePromise");
+        return;
+      case "getState":
+      case "getStateKeys":
+        if (!answered && run.record.key !== null) this.#state({ service: run.record.service, key: run.record.key });
+        return;
+      default:
+        return;
+    }
+  }
+
+  #run(id: RunId): HotRun | undefined {
+    const known = this.#view.runs.get(id);
+    if (known === undefined && !this.#view.missing.has(id)) {
+      this.#missing.runs.add(id);
+      this.#missing.any = true;
+    }
+    return known;
+  }
+
+  #key(name: KeyName): void {
+    const text = keyText(name.service, name.key);
+    if (this.#view.keys.has(text)) return;
+    this.#missing.keys.set(text, name);
+    this.#missing.any = true;
+  }
+
+  #turn(service: string, key: string | undefined, mode: HotRun["record"]["mode"] | null): void {
+    if (mode === null || key === undefined) return;
+    if (needsTurn({ mode, target: { service, handler: "", key } })) this.#key({ service, key });
+  }
+
+  #keyOfRun(run: HotRun): void {
+    this.#turn(run.record.service, run.record.key ?? undefined, run.record.mode);
+  }
+
+  #waiters(target: WaitTarget): void {
+    const text = waitTargetName(target);
+    const known = this.#view.waiters.get(text);
+    if (known === undefined) {
+      this.#missing.waiters.set(text, target);
+      this.#missing.any = true;
+    } else for (const waiter of known) this.#run(waiter.run);
+  }
+
+  /** What the end of a run touches. */
+  #ending(run: HotRun | undefined): void {
+    if (run === undefined) return;
+    const { key, parent, watched } = run.record;
+    if (key !== null) this.#keyOfRun(run);
+    if (parent !== null && parent.awaited) this.#parents(parent.run);
+    if (watched) this.#waiters({ kind: "run", run: run.record.id });
+  }
+
+  #parents(id: RunId): void {
+    this.#run(id);
+  }
+
+  #signal(id: RunId, cancels: boolean): void {
+    if (cancels) this.#tree(id);
+    else this.#run(id);
+  }
+
+  /** The run, its awaited children and theirs, and what the end of each touches. */
+  #tree(id: RunId): void {
+    const run = this.#run(id);
+    if (run === undefined || isFinished(run.record.status)) return;
+    this.#ending(run);
+    const children = this.#view.children.get(id);
+    if (children === undefined) {
+      if (run.fresh) return;
+      this.#missing.children.add(id);
+      this.#missing.any = true;
+      return;
+    }
+    for (const child of children) this.#tree(child);
+  }
+
+  #restart(id: RunId, from: number): void {
+    const run = this.#run(id);
+    if (run === undefined) return;
+    this.#keyOfRun(run);
+    const { seq } = run.record;
+    if (!this.#view.tails.has(seq)) {
+      this.#missing.tails.set(seq, { run: seq, from: Math.max(1, from) });
+      this.#missing.any = true;
+    }
+    const children = this.#view.children.get(id);
+    if (children === undefined) {
+      this.#missing.children.add(id);
+      this.#missing.any = true;
+    } else for (const child of children) this.#tree(child);
+  }
+
+  #settle(id: RunId, command: number): void {
+    const run = this.#run(id);
+    if (run === undefined || this.#view.commands.has(commandText(run.record.seq, command))) return;
+    this.#missing.commands.set(commandText(run.record.seq, command), { run: run.record.seq, id: command });
+    this.#missing.any = true;
+  }
+
+  #promise(run: HotRun, name: string, completesIt: boolean): void {
+    const { service, key } = run.record;
+    if (key === null) return;
+    const text = promiseText({ service, key }, name);
+    if (!this.#view.promises.has(text)) {
+      this.#missing.promises.set(text, { key: { service, key }, name });
+      this.#missing.any = true;
+    }
+    if (completesIt) this.#waiters({ kind: "promise", service, key, name });
+  }
+
+  #state(name: KeyName): void {
+    const text = keyText(name.service, name.key);
+    if (this.#view.states.has(text)) return;
+    this.#missing.states.set(text, name);
+    this.#missing.any = true;
+  }
+
+  #timers(): void {
+    const { timers } = this.#view;
+    if (timers === null) {
+      this.#missing.timers = { until: this.#batch.now, limit: this.#batch.limits.timersPerBatchMax };
+      this.#missing.any = true;
+      return;
+    }
+    for (const timer of timers) {
+      if (!this.#view.knowsSeq(timer.run)) {
+        this.#missing.seqs.add(timer.run);
+        this.#missing.any = true;
+      } else if (timer.kind === "start") {
+        const run = this.#view.runBySeq(timer.run);
+        if (run !== undefined) this.#keyOfRun(run);
+      }
+    }
+  }
+
+  #retention(afterSeq: number): void {
+    const { finished } = this.#view;
+    if (finished === null) {
+      this.#missing.finished = { afterSeq, limit: this.#batch.limits.retentionPageMax };
+      this.#missing.any = true;
+    } else for (const run of finished) this.#run(run.id);
+  }
+}

@@ -1,0 +1,205 @@
+// The view: what decisions see
+// ============================
+// Records of live runs stay in it from batch to batch (hot); everything else is loaded for a batch and dropped after it,
+// so memory is bounded by the number of live attempts. A decision reads the view and moves it forward together with the
+// mutations that it emits. Should the commit fail, the view is ahead of the store: the loop then drops the whole view and
+// starts again from what is stored, exactly as after a crash.
+//
+// V1. A record in the view is newer than or equal to the stored one.
+// V2. Only a run whose status is `running` has an attempt.
+// V3. `entries` and `commands` are the counts of the journal, this batch's appends included.
+
+import { assert, type Entry, type Payload, type Result, type Run, type RunId } from "@perdure/protocol";
+import { type KeyName, type Loaded, type LoadedCommand, type LoadedKey, type LoadedRun, type Timer, type Waiter, type WaitTarget, waitTargetName } from "./store.ts";
+
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export interface HeldStep {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** An attempt as decisions see it. */
+export interface LiveAttempt {
+  readonly token: number;
+  /** Steps that were begun and whose command is not written yet, in order of id: it may still be fused with its result. */
+  held: HeldStep[];
+  /** Steps whose command is written and whose result is not. `null`: not known (the attempt began with a journal). */
+  open: Set<number>;
+  /** The last command id that the attempt has asked for or found in the journal. */
+  commands: number;
+  /** Index of the last entry that was handed to the attempt. */
+  given: number;
+}
+
+export interface HotRun {
+  readonly record: Mutable<Run>;
+  entries: number;
+  commands: number;
+  /** Created in this batch. */
+  fresh: boolean;
+  /** The record changed in this batch. */
+  dirty: boolean;
+  /** Deleted in this batch. */
+  deleted: boolean;
+  attempt: LiveAttempt | null;
+}
+
+export interface HotKey {
+  readonly name: KeyName;
+  holder: RunId | null;
+  readonly queue: RunId[];
+  more: boolean;
+}
+
+export function keyText(service: string, key: string): string {
+  return `${service}\u0000${key}`;
+}
+
+export class View {
+  readonly runs: Map<RunId, HotRun> = new Map();
+  readonly keys: Map<string, HotKey> = new Map();
+  /** Runs that this batch looked at: the ones without an attempt are dropped after it. */
+  readonly touched: Set<HotRun> = new Set();
+  readonly promises: Map<string, Result | null> = new Map();
+  readonly waiters: Map<string, Waiter[]> = new Map();
+  readonly children: Map<RunId, RunId[]> = new Map();
+  readonly commands: Map<string, LoadedCommand> = new Map();
+  readonly states: Map<string, Map<string, Payload>> = new Map();
+  readonly tails: Map<number, readonly Entry[]> = new Map();
+  readonly missing: Set<RunId> = new Set();
+  readonly #bySeq: Map<number, RunId> = new Map();
+  readonly #missingSeq: Set<number> = new Set();
+  timers: readonly Timer[] | null = null;
+  finished: readonly Run[] | null = null;
+
+  run(id: RunId): HotRun | undefined {
+    const run = this.runs.get(id);
+    if (run === undefined || run.deleted) return undefined;
+    if (run.attempt === null) this.touched.add(run);
+    return run;
+  }
+
+  knowsRun(id: RunId): boolean {
+    return this.runs.has(id) || this.missing.has(id);
+  }
+
+  runBySeq(seq: number): HotRun | undefined {
+    const id = this.#bySeq.get(seq);
+    return id === undefined ? undefined : this.run(id);
+  }
+
+  knowsSeq(seq: number): boolean {
+    return this.#bySeq.has(seq) || this.#missingSeq.has(seq);
+  }
+
+  key(service: string, key: string): HotKey {
+    const hot = this.keys.get(keyText(service, key));
+    assert(hot !== undefined, `key ${service}/${key} is decided upon without being loaded`);
+    return hot;
+  }
+
+  waitersOf(target: WaitTarget): Waiter[] {
+    const name = waitTargetName(target);
+    let list = this.waiters.get(name);
+    if (list === undefined) this.waiters.set(name, (list = []));
+    return list;
+  }
+
+  childrenOf(id: RunId): RunId[] {
+    let list = this.children.get(id);
+    if (list === undefined) this.children.set(id, (list = []));
+    return list;
+  }
+
+  addFresh(record: Mutable<Run>): HotRun {
+    const run: HotRun = { record, entries: 0, commands: 0, fresh: true, dirty: false, deleted: false, attempt: null };
+    this.runs.set(record.id, run);
+    this.touched.add(run);
+    return run;
+  }
+
+  /** Brings in what was loaded; what is already here is newer (V1). */
+  absorb(loaded: Loaded, asked: { readonly runs: readonly RunId[]; readonly seqs: readonly number[] }): void {
+    for (const run of loaded.runs) this.#absorbRun(run);
+    for (const { parent, children } of loaded.children) {
+      for (const child of children) this.#absorbRun(child);
+      this.children.set(parent, children.map((child) => child.run.id));
+    }
+    for (const id of asked.runs) if (!this.runs.has(id)) this.missing.add(id);
+    for (const seq of asked.seqs) if (!this.#bySeq.has(seq)) this.#missingSeq.add(seq);
+    for (const key of loaded.keys) this.#absorbKey(key);
+    for (const { key, name, result } of loaded.promises) this.promises.set(promiseText(key, name), result);
+    for (const { target, waiters } of loaded.waiters) this.waiters.set(waitTargetName(target), [...waiters]);
+    for (const { key, state } of loaded.states) this.states.set(keyText(key.service, key.key), new Map(state));
+    for (const { run, entries } of loaded.tails) this.tails.set(run, entries);
+    for (const command of loaded.commands) this.commands.set(commandText(command.run, command.id), command);
+  }
+
+  #absorbRun(loaded: LoadedRun): void {
+    const known = this.runs.get(loaded.run.id);
+    if (known === undefined) {
+      const run: HotRun = {
+        record: { ...loaded.run },
+        entries: loaded.entries,
+        commands: loaded.commands,
+        fresh: false,
+        dirty: false,
+        deleted: false,
+        attempt: null,
+      };
+      this.runs.set(loaded.run.id, run);
+      this.touched.add(run);
+    }
+    this.#bySeq.set(loaded.run.seq, loaded.run.id);
+  }
+
+  #absorbKey(loaded: LoadedKey): void {
+    const text = keyText(loaded.key.service, loaded.key.key);
+    if (!this.keys.has(text)) this.keys.set(text, { name: loaded.key, holder: loaded.holder, queue: [...loaded.queue], more: loaded.more });
+  }
+
+  /** After the actions of a batch: only what is live stays. */
+  settle(): void {
+    for (const run of this.touched) {
+      run.fresh = false;
+      const { id } = run.record; // A deleted run's id may have a new bearer already.
+      if ((run.attempt === null || run.deleted) && this.runs.get(id) === run) this.runs.delete(id);
+    }
+    this.touched.clear();
+    this.missing.clear();
+    if (this.keys.size > 0) this.#settleKeys();
+    if (this.promises.size > 0) this.promises.clear();
+    if (this.waiters.size > 0) this.waiters.clear();
+    if (this.children.size > 0) this.children.clear();
+    if (this.commands.size > 0) this.commands.clear();
+    if (this.states.size > 0) this.states.clear();
+    if (this.tails.size > 0) this.tails.clear();
+    this.#bySeq.clear();
+    this.#missingSeq.clear();
+    this.timers = null;
+    this.finished = null;
+  }
+
+  /** A key stays while its holder is live and its queue is known whole. */
+  #settleKeys(): void {
+    for (const [text, key] of this.keys) {
+      const live = key.holder !== null && this.runs.get(key.holder)?.attempt != null;
+      if (!live || (key.more && key.queue.length === 0)) this.keys.delete(text);
+    }
+  }
+}
+
+export function promiseText(key: KeyName, name: string): string {
+  return JSON.stringify([key.service, key.key, name]);
+}
+
+export function commandText(run: number, id: number): string {
+  return `${run}/${id}`;
+}
+
+/** Whether the entry completes a command when it is read back. */
+export function completes(entry: Entry): number | undefined {
+  if (entry.kind === "completion") return entry.id;
+  return entry.kind === "command" && entry.result !== undefined ? entry.id : undefined;
+}

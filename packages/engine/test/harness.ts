@@ -1,0 +1,148 @@
+// A loop under the hands of a test: the memory store, a clock that only the test moves, and an executor whose attempts
+// say exactly what the test lets them say.
+
+import type { Attempt, AttemptReplies, AttemptStart, Entry, Executor, HandlerMode, Result, RunId, Target } from "@perdure/protocol";
+import { DEFAULT_RETRY, encodeRunId, UnknownTargetError } from "@perdure/protocol";
+import { createMemoryStorage, openMemoryStore, type MemoryStorage } from "../src/memory-store.ts";
+import { Loop, type Question } from "../src/loop.ts";
+import type { Environment } from "../src/environment.ts";
+import type { Reply } from "../src/events.ts";
+import type { Limits } from "../src/limits.ts";
+import type { Clock, Scheduler } from "../src/ports.ts";
+
+export interface ManualAttempt {
+  readonly start: AttemptStart;
+  readonly replies: AttemptReplies;
+  /** Entries that the engine sent, in order. */
+  readonly notified: Entry[];
+  aborted: string | null;
+  yielded: boolean;
+}
+
+export interface World {
+  readonly storage: MemoryStorage;
+  readonly loop: Loop;
+  /** All attempts ever started, in order. */
+  readonly attempts: ManualAttempt[];
+  now: number;
+  readonly failures: unknown[];
+  /** Lets the loop work until it has nothing left to do. */
+  settle(): Promise<void>;
+  ask(question: Question): Promise<Reply>;
+  submit(target: Target, options?: { id?: string; idempotencyKey?: string; startAt?: number; await?: boolean }): Promise<RunId>;
+  /** Attempts of a run, oldest first. */
+  of(run: RunId): ManualAttempt[];
+  latest(run: RunId): ManualAttempt;
+  journal(run: RunId): Promise<readonly Entry[]>;
+  advance(ms: number): Promise<void>;
+}
+
+const MODES: Readonly<Record<string, HandlerMode>> = { service: "service", object: "exclusive", view: "shared", flow: "workflow" };
+
+let ids = 0;
+
+export function runId(seed: string): RunId {
+  const bytes = new Uint8Array(24);
+  for (let i = 0; i < seed.length; i += 1) bytes[23 - (i % 24)] = ((bytes[23 - (i % 24)] ?? 0) * 31 + seed.charCodeAt(i)) & 255;
+  return encodeRunId(bytes);
+}
+
+export const environment: Environment = {
+  mode: (target) => MODES[target.service] ?? null,
+  unknownTarget: (target) => new UnknownTargetError(`there is no ${target.service}/${target.handler}`).toFailure(),
+  childId: (parent, generation, command) => runId(`${parent}/${generation}/${command}`),
+  idempotentId: (target, key) => runId(`idem/${target.service}/${target.key ?? ""}/${target.handler}/${key}`),
+  workflowId: (service, key) => runId(`flow/${service}/${key}`),
+  retryPolicy: () => ({ ...DEFAULT_RETRY, maxAttempts: 3 }),
+  retentionMs: () => 1_000,
+  deployment: "d1",
+};
+
+export async function openWorld(options: { storage?: MemoryStorage; limits?: Partial<Limits>; now?: number } = {}): Promise<World> {
+  const storage = options.storage ?? createMemoryStorage();
+  const attempts: ManualAttempt[] = [];
+  const failures: unknown[] = [];
+  let soon: (() => void)[] = [];
+  let alarms: { at: number; callback: () => void }[] = [];
+  const executor: Executor = {
+    start(start, replies): Attempt {
+      const attempt: ManualAttempt = { start, replies, notified: [], aborted: null, yielded: false };
+      attempts.push(attempt);
+      return {
+        notify: (entries) => void attempt.notified.push(...entries),
+        abort: (reason) => void (attempt.aborted = reason),
+        awaiting: () => null,
+        yield: () => void (attempt.yielded = true),
+      };
+    },
+  };
+  const clock: Clock = {
+    now: () => world.now,
+    wakeAt(at, callback) {
+      const alarm = { at, callback };
+      alarms.push(alarm);
+      return () => void (alarms = alarms.filter((other) => other !== alarm));
+    },
+  };
+  const scheduler: Scheduler = { soon: (callback) => void soon.push(callback) };
+  const loop = new Loop({
+    store: openMemoryStore(storage),
+    executor,
+    environment,
+    clock,
+    scheduler,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    onFailure: (error) => void failures.push(error),
+  });
+  const drain = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+  const world: World = {
+    storage,
+    loop,
+    attempts,
+    failures,
+    now: options.now ?? 1_000_000,
+    async settle() {
+      for (let idle = 0; idle < 3; ) {
+        const callbacks = soon;
+        soon = [];
+        const due = alarms.filter((alarm) => alarm.at <= world.now);
+        alarms = alarms.filter((alarm) => alarm.at > world.now);
+        for (const callback of callbacks) callback();
+        for (const alarm of due) alarm.callback();
+        await drain();
+        idle = callbacks.length + due.length > 0 ? 0 : idle + 1;
+      }
+    },
+    async ask(question) {
+      const reply = loop.ask(question);
+      await world.settle();
+      return reply;
+    },
+    async submit(target, extra = {}) {
+      const { idempotencyKey } = extra;
+      const derived = idempotencyKey !== undefined ? environment.idempotentId(target, idempotencyKey) : target.service === "flow" ? environment.workflowId(target.service, target.key ?? "") : null;
+      const run = derived ?? runId(extra.id ?? `fresh-${++ids}`);
+      const question = { type: "submit", run, fresh: derived === null, target, input: null, headers: null, idempotencyKey: idempotencyKey ?? null, startAt: extra.startAt ?? null, await: false } as const;
+      await world.ask(question);
+      return run;
+    },
+    of: (run) => attempts.filter((attempt) => attempt.start.run === run),
+    latest(run) {
+      const attempt = world.of(run).at(-1);
+      if (attempt === undefined) throw new Error(`no attempt of ${run}`);
+      return attempt;
+    },
+    journal: (run) => openMemoryStore(storage).reader.journal(run, 0, 1_000),
+    async advance(ms) {
+      world.now += ms;
+      await world.settle();
+    },
+  };
+  await loop.start("test");
+  await world.settle();
+  return world;
+}
+
+export const value = (json: string): Result => ({ kind: "value", value: json });
+
+export const step = (name: string): { readonly type: "step"; readonly name: string } => ({ type: "step", name });

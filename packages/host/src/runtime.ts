@@ -1,0 +1,338 @@
+// The runtime: a loop over a store, with the questions that the outside may ask it
+// ================================================================================
+//   new ─▶ running ─▶ draining ─▶ closed
+//             ▲│
+//             └┴─ a loop failed (disk full, partition lost): it is replaced, with backoff, and goes on from what is stored
+//
+// Every answer given here is durable. Questions that cannot be answered throw errors from @perdure/protocol, with the
+// status that a HTTP caller gets.
+
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { Loop, LoopClosedError, type Limits, type Mutation, type Observer, type Question, type Reply, type Store, type StoreReader } from "@perdure/engine";
+import {
+  AssertionError,
+  ConflictError,
+  FencedError,
+  OverloadedError,
+  RunNotFoundError,
+  ShuttingDownError,
+  StoreWriteError,
+  UnknownTargetError,
+  isPerdureError,
+  parseAwakeableId,
+  BadRequestError,
+  type Awaiting,
+  type DurationMs,
+  type Executor,
+  type Headers,
+  type Instant,
+  type Payload,
+  type Result,
+  type Run,
+  type RunId,
+  type RunStatus,
+  type SignalName,
+  type Target,
+} from "@perdure/protocol";
+import type { Catalog } from "./catalog.ts";
+import { ChangeFeed } from "./change-feed.ts";
+import { nodeClock, nodeScheduler } from "./node-ports.ts";
+import { idempotentRunId, randomRunId, workflowRunId } from "./run-ids.ts";
+
+export interface RuntimeOptions {
+  readonly store: Store;
+  readonly executor: Executor;
+  readonly catalog: Catalog;
+  readonly limits?: Partial<Limits>;
+  /** Told of failures that the runtime recovers from by itself. */
+  readonly onTrouble?: (error: unknown, retryInMs: DurationMs) => void;
+}
+
+export interface SubmitRequest {
+  readonly target: Target;
+  readonly input: Payload | null;
+  readonly headers?: Headers;
+  readonly idempotencyKey?: string;
+  /** Start then rather than now. */
+  readonly startAt?: Instant;
+}
+
+export interface Accepted {
+  readonly run: RunId;
+  /** The run was there already (idempotency key, workflow key). */
+  readonly existing: boolean;
+  readonly status: RunStatus;
+}
+
+export interface Finished {
+  readonly run: RunId;
+  readonly existing: boolean;
+  readonly result: Result;
+}
+
+/** What a run is doing now, for people. */
+export interface LiveView {
+  /** An attempt is live in this process. */
+  readonly live: boolean;
+  /** What it waits for; null where it is executing. */
+  readonly awaiting: readonly Awaiting[] | null;
+}
+
+export interface RuntimeFigures {
+  readonly live: number;
+  readonly ready: number;
+  readonly queued: number;
+  readonly watchers: number;
+  readonly batches: number;
+  readonly events: number;
+  readonly mutations: number;
+  readonly failures: number;
+}
+
+const RESTART_MS_FIRST = 100;
+const RESTART_MS_MAX = 10_000;
+
+export class Runtime {
+  readonly catalog: Catalog;
+  readonly reader: StoreReader;
+  readonly changes: ChangeFeed;
+  readonly startedAt: Instant = Date.now();
+  readonly #options: RuntimeOptions;
+  readonly #owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  #loop: Loop;
+  #closed = false;
+  #restartMs = RESTART_MS_FIRST;
+  #restartTimer: NodeJS.Timeout | null = null;
+  readonly #totals = { batches: 0, events: 0, mutations: 0, failures: 0 };
+
+  constructor(options: RuntimeOptions) {
+    this.#options = options;
+    this.catalog = options.catalog;
+    this.reader = options.store.reader;
+    this.changes = new ChangeFeed(randomUUID().slice(0, 8), Date.now);
+    this.#loop = this.#newLoop();
+  }
+
+  async start(): Promise<void> {
+    await this.#loop.start(this.#owner);
+  }
+
+  get figures(): RuntimeFigures {
+    return { ...this.#loop.figures, ...this.#totals };
+  }
+
+  /** Questions are taken. */
+  get healthy(): boolean {
+    return this.#loop.state === "running";
+  }
+
+  get draining(): boolean {
+    return this.#closed;
+  }
+
+  /** Starts a run and answers when that is durable. */
+  async submit(request: SubmitRequest): Promise<Accepted> {
+    const reply = await this.#ask(this.#submission(request, false));
+    if (reply.type !== "accepted") throw unexpected(reply);
+    return { run: reply.run, existing: reply.existing, status: reply.status };
+  }
+
+  /** Starts a run and answers when it has ended. */
+  async call(request: SubmitRequest): Promise<Finished> {
+    const reply = await this.#ask(this.#submission(request, true));
+    if (reply.type !== "finished") throw unexpected(reply);
+    return { run: reply.run, existing: reply.existing, result: reply.result };
+  }
+
+  /** The id that `request` will get. Fresh ones differ from call to call. */
+  runIdFor(request: Pick<SubmitRequest, "target" | "idempotencyKey">): { readonly run: RunId; readonly fresh: boolean } {
+    const { target, idempotencyKey } = request;
+    const mode = this.catalog.mode(target);
+    if (mode === null) throw this.catalog.unknown(target);
+    if (mode === "workflow") return { run: workflowRunId(target.service, target.key ?? ""), fresh: false };
+    if (idempotencyKey !== undefined) return { run: idempotentRunId(target, idempotencyKey), fresh: false };
+    return { run: randomRunId(target), fresh: true };
+  }
+
+  #submission(request: SubmitRequest, awaits: boolean): Question {
+    const { run, fresh } = this.runIdFor(request);
+    return {
+      type: "submit",
+      run,
+      fresh,
+      target: request.target,
+      input: request.input,
+      headers: request.headers ?? null,
+      idempotencyKey: request.idempotencyKey ?? null,
+      startAt: request.startAt ?? null,
+      await: awaits,
+    };
+  }
+
+  /** The result of a run, as soon as it has ended. */
+  async attach(run: RunId): Promise<Result> {
+    const reply = await this.#ask({ type: "attach", run });
+    if (reply.type !== "finished") throw unexpected(reply);
+    return reply.result;
+  }
+
+  /** The result of a run if it has ended, else null. */
+  async output(id: RunId): Promise<Result | null> {
+    return (await this.run(id)).result;
+  }
+
+  /** @throws RunNotFoundError */
+  async run(id: RunId): Promise<Run> {
+    const run = await this.reader.run(id);
+    if (run === null) throw new RunNotFoundError(`there is no run ${id}: it never was, or its retention is over`);
+    return run;
+  }
+
+  live(run: RunId): LiveView {
+    const attempt = this.#loop.attempt(run);
+    return { live: attempt !== undefined, awaiting: attempt?.awaiting() ?? null };
+  }
+
+  async signal(run: RunId, signal: SignalName, payload: Result): Promise<RunStatus | null> {
+    return this.#done({ type: "signal", run, signal, payload });
+  }
+
+  /** Answers an awakeable. @throws BadRequestError where `id` is none. */
+  async completeAwakeable(id: string, result: Result): Promise<RunId> {
+    const ref = parseAwakeableId(id);
+    if (ref === undefined) throw new BadRequestError(`"${id}" is not an awakeable id: those begin with sign_1 and come from ctx.awakeable()`);
+    await this.signal(ref.run, ref.signal, result);
+    return ref.run;
+  }
+
+  cancel(run: RunId): Promise<RunStatus | null> {
+    return this.#done({ type: "cancel", run });
+  }
+
+  kill(run: RunId): Promise<RunStatus | null> {
+    return this.#done({ type: "kill", run });
+  }
+
+  pause(run: RunId): Promise<RunStatus | null> {
+    return this.#done({ type: "pause", run });
+  }
+
+  resume(run: RunId): Promise<RunStatus | null> {
+    return this.#done({ type: "resume", run });
+  }
+
+  /** The journal is cut before entry `from` (1: everything), and the run goes on from there. */
+  restart(run: RunId, from: number): Promise<RunStatus | null> {
+    return this.#done({ type: "restart", run, from });
+  }
+
+  /** Deletes a finished run. */
+  purge(run: RunId): Promise<RunStatus | null> {
+    return this.#done({ type: "purge", run });
+  }
+
+  /** A person says what became of the effect of `command`; no result: it did not happen, run it again. */
+  settleEffect(run: RunId, command: number, result: Result | undefined): Promise<RunStatus | null> {
+    return this.#done(result === undefined ? { type: "settleEffect", run, command } : { type: "settleEffect", run, command, result });
+  }
+
+  async editState(service: string, key: string, changes: ReadonlyMap<string, Payload | null>, force: boolean): Promise<void> {
+    await this.#ask({ type: "editState", key: { service, key }, changes, force });
+  }
+
+  /** Takes nothing new, lets running steps finish for at most `graceMs`, then closes the store. */
+  async close(graceMs: DurationMs): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
+    let timer: NodeJS.Timeout | undefined;
+    await this.#loop.drain((giveUp) => {
+      timer = setTimeout(giveUp, graceMs);
+    });
+    clearTimeout(timer);
+    await this.#options.store.close();
+  }
+
+  async #done(question: Question): Promise<RunStatus | null> {
+    const reply = await this.#ask(question);
+    if (reply.type !== "done") throw unexpected(reply);
+    return reply.status;
+  }
+
+  async #ask(question: Question): Promise<Reply> {
+    if (this.#closed) throw new ShuttingDownError("the runtime is shutting down; try again in a moment");
+    let reply: Reply;
+    try {
+      reply = await this.#loop.ask(question);
+    } catch (error) {
+      throw outsideError(error);
+    }
+    if (reply.type === "refused") throw refusal(reply);
+    return reply;
+  }
+
+  #newLoop(): Loop {
+    return new Loop({
+      store: this.#options.store,
+      executor: this.#options.executor,
+      environment: this.catalog,
+      clock: nodeClock,
+      scheduler: nodeScheduler,
+      observer: this.#observer,
+      ...(this.#options.limits === undefined ? {} : { limits: this.#options.limits }),
+      onFailure: (error) => this.#replaceLoop(error),
+    });
+  }
+
+  readonly #observer: Observer = {
+    committed: (mutations: readonly Mutation[], now: Instant): void => {
+      this.changes.committed(mutations, now);
+      this.#restartMs = RESTART_MS_FIRST; // A commit went through: the trouble is over.
+    },
+    batch: (events, mutations) => {
+      this.#totals.batches += 1;
+      this.#totals.events += events;
+      this.#totals.mutations += mutations;
+    },
+  };
+
+  #replaceLoop(error: unknown): void {
+    this.#totals.failures += 1;
+    if (this.#closed) return;
+    const delay = this.#restartMs;
+    this.#restartMs = Math.min(delay * 2, RESTART_MS_MAX);
+    this.#options.onTrouble?.(error, delay);
+    this.#restartTimer = setTimeout(() => {
+      this.#loop = this.#newLoop();
+      this.#loop.start(this.#owner).catch((failure: unknown) => {
+        this.#loop.stop();
+        this.#replaceLoop(failure);
+      });
+    }, delay);
+  }
+}
+
+function refusal(reply: Extract<Reply, { type: "refused" }>): Error {
+  switch (reply.reason) {
+    case "not_found":
+      return new RunNotFoundError(reply.message);
+    case "unknown_target":
+      return new UnknownTargetError(reply.message);
+    case "overloaded":
+      return new OverloadedError(reply.message);
+    case "conflict":
+      return new ConflictError(reply.message);
+  }
+}
+
+function outsideError(error: unknown): Error {
+  if (error instanceof LoopClosedError) return new ShuttingDownError("the engine is starting again or shutting down; try again in a moment", { cause: error });
+  if (isPerdureError(error) && (error instanceof FencedError || error instanceof StoreWriteError)) return error;
+  return error instanceof Error ? error : new AssertionError(String(error));
+}
+
+function unexpected(reply: Reply): AssertionError {
+  return new AssertionError(`the engine answered "${reply.type}" to a question of another kind`);
+}
+

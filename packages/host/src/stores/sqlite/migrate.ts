@@ -1,0 +1,54 @@
+// Schema migrations: numbered modules, each applied in one transaction together with the row that records it.
+//
+// A `breaking` migration makes the data unreadable for older versions of Perdure; one that is not only adds what they
+// can ignore (an index, a nullable column). So an older version refuses data only where it would misread it (P0042).
+
+import { StoreVersionError } from "@perdure/protocol";
+import type { DatabaseSync } from "node:sqlite";
+import { MIGRATIONS } from "./migrations/index.ts";
+
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly breaking: boolean;
+  readonly sql: string;
+}
+
+/** Marks the file as ours in its header: "Perd". */
+export const APPLICATION_ID = 0x50657264;
+
+/** @throws StoreVersionError where the data was written by a newer Perdure. */
+export function migrate(db: DatabaseSync, now: number): void {
+  db.exec("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, breaking INTEGER NOT NULL, applied_at INTEGER NOT NULL) STRICT");
+  checkVersion(db);
+  const done = appliedMigrations(db);
+  const record = db.prepare("INSERT INTO migrations (number, name, breaking, applied_at) VALUES (?, ?, ?, ?)");
+  for (const migration of MIGRATIONS) {
+    if (done.has(migration.number)) continue;
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      record.run(migration.number, migration.name, migration.breaking ? 1 : 0, now);
+      db.exec(migration.sql);
+      db.exec("COMMIT");
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+/** @throws StoreVersionError */
+export function checkVersion(db: DatabaseSync): void {
+  const known = new Set(MIGRATIONS.map((migration) => migration.number));
+  const rows = db.prepare("SELECT number, name FROM migrations WHERE breaking = 1 ORDER BY number").all();
+  const foreign = rows.filter((row) => !known.has(Number(row["number"])));
+  if (foreign.length === 0) return;
+  const names = foreign.map((row) => `${row["number"]} (${row["name"]})`).join(", ");
+  throw new StoreVersionError(
+    `the data was written by a newer Perdure: this version does not know its schema change ${names}. Start the version that wrote it, or a newer one; nothing was changed`,
+  );
+}
+
+function appliedMigrations(db: DatabaseSync): ReadonlySet<number> {
+  return new Set(db.prepare("SELECT number FROM migrations").all().map((row) => Number(row["number"])));
+}

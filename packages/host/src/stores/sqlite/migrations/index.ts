@@ -1,0 +1,6 @@
+// All migrations, in order. A released migration never changes; a new one gets the next number.
+
+import type { Migration } from "../migrate.ts";
+import { initial } from "./0001-initial.ts";
+
+export const MIGRATIONS: readonly Migration[] = [initial];

@@ -1,0 +1,88 @@
+// What all commands share: the process around them, the options that most of them take, how they end.
+
+import { Command, InvalidArgumentError, Option } from "commander";
+import { AdminClient } from "./api/admin-client.ts";
+import { IngressClient } from "./api/ingress-client.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import type { Io } from "./io.ts";
+import { Output } from "./output.ts";
+
+export const ADMIN_URL_DEFAULT = "http://127.0.0.1:9070";
+export const INGRESS_URL_DEFAULT = "http://127.0.0.1:8080";
+
+export interface CommonOptions {
+  readonly json?: boolean;
+  readonly admin?: string;
+  readonly url?: string;
+  readonly token?: string;
+}
+
+export class Cli {
+  readonly io: Io;
+  exitCode: ExitCode = EXIT.ok;
+
+  constructor(io: Io) {
+    this.io = io;
+  }
+
+  output(options: CommonOptions): Output {
+    return new Output(this.io, options.json === true);
+  }
+
+  admin(options: CommonOptions): AdminClient {
+    return new AdminClient({ url: this.adminUrl(options), token: this.token(options), signal: this.io.interrupted });
+  }
+
+  ingress(options: CommonOptions): IngressClient {
+    const url = options.url ?? present(this.io.env["PERDURE_URL"]) ?? INGRESS_URL_DEFAULT;
+    return new IngressClient({ url, token: this.token(options), signal: this.io.interrupted });
+  }
+
+  adminUrl(options: CommonOptions): string {
+    return options.admin ?? present(this.io.env["PERDURE_ADMIN"]) ?? ADMIN_URL_DEFAULT;
+  }
+
+  token(options: CommonOptions): string | undefined {
+    return options.token ?? present(this.io.env["PERDURE_TOKEN"]);
+  }
+
+  /** The command as a person has to type it, with the options that led here. */
+  commandLine(options: CommonOptions, ...words: readonly string[]): string {
+    const program = present(this.io.env["npm_config_user_agent"]) === undefined ? "perdure" : "npx perdure";
+    const flags: string[] = [];
+    if (options.admin !== undefined && options.admin !== ADMIN_URL_DEFAULT) flags.push("--admin", options.admin);
+    return [program, ...words, ...flags].join(" ");
+  }
+}
+
+export type MakeCommand = (cli: Cli) => Command;
+
+const present = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
+
+/** A command that talks to the admin API. */
+export function adminCommand(name: string, description: string): Command {
+  return jsonCommand(name, description)
+    .addOption(new Option("--admin <url>", `the admin API (or PERDURE_ADMIN; default ${ADMIN_URL_DEFAULT})`).argParser(parseUrl))
+    .addOption(tokenOption());
+}
+
+/** A command that talks to the ingress. */
+export function ingressCommand(name: string, description: string): Command {
+  return jsonCommand(name, description)
+    .addOption(new Option("--url <url>", `the ingress (or PERDURE_URL; default ${INGRESS_URL_DEFAULT})`).argParser(parseUrl))
+    .addOption(tokenOption());
+}
+
+export function jsonCommand(name: string, description: string): Command {
+  return new Command(name).description(description).option("--json", "print JSON, for programs");
+}
+
+export function tokenOption(): Option {
+  return new Option("--token <token>", "the runtime's token (or PERDURE_TOKEN)");
+}
+
+function parseUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError("Write an address such as http://127.0.0.1:9070.");
+  return url.href.replace(/\/$/, "");
+}

@@ -1,0 +1,53 @@
+// The seam between the command line and the server: the only file under cli/ that knows serve().
+
+import { RETENTION_MS_DEFAULT } from "@perdure/host";
+import type { ServiceManifest } from "@perdure/protocol";
+import type { AnyDefinition } from "@perdure/sdk";
+import { serve } from "../serve.ts";
+
+/** What was asked for on the command line. Plain data: it crosses to the child process of `dev`. */
+export interface ServeOptions {
+  /** As they were named, relative to `cwd`. */
+  readonly files: readonly string[];
+  readonly cwd: string;
+  readonly data: string;
+  readonly host: string;
+  readonly port: number;
+  readonly adminHost: string;
+  readonly adminPort: number;
+  readonly token: string | undefined;
+  readonly retentionMs: number | undefined;
+  readonly maxLive: number | undefined;
+  /** How long running steps may take to finish at the end. */
+  readonly graceMs: number;
+  readonly mode: "dev" | "start";
+}
+
+/** What came of it. Plain data as well. */
+export interface Served {
+  readonly ingressUrl: string;
+  readonly adminUrl: string;
+  readonly services: readonly ServiceManifest[];
+  readonly dataDirectory: string;
+}
+
+export interface Server {
+  readonly served: Served;
+  close(graceMs: number): Promise<void>;
+}
+
+export async function startServer(options: ServeOptions, definitions: readonly AnyDefinition[]): Promise<Server> {
+  const server = await serve({
+    definitions,
+    data: options.data,
+    ingress: { host: options.host, port: options.port },
+    admin: { host: options.adminHost, port: options.adminPort },
+    onTaken: options.mode === "dev" ? "next" : "refuse",
+    mode: options.mode,
+    retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT,
+    limits: options.maxLive === undefined ? {} : { attemptsLiveMax: options.maxLive },
+    ...(options.token === undefined ? {} : { token: options.token }),
+  });
+  const { ingressUrl, adminUrl, services, dataDirectory } = server;
+  return { served: { ingressUrl, adminUrl, services, dataDirectory }, close: (graceMs) => server.close(graceMs) };
+}

@@ -1,0 +1,184 @@
+// JSON Schemas of the API, for OpenAPI and for checking requests. Answers are not serialised by them.
+
+import { RUN_STATUSES } from "@perdure/protocol";
+
+type Json = Record<string, unknown>;
+
+const text: Json = { type: "string" };
+const instant: Json = { type: "string", format: "date-time" };
+const orNull = (schema: Json): Json => ({ anyOf: [schema, { type: "null" }] });
+const object = (properties: Record<string, Json>, required: readonly string[] = Object.keys(properties)): Json => ({ type: "object", properties, required });
+const list = (items: Json): Json => ({ type: "array", items });
+export const ref = (name: string): Json => ({ $ref: `${name}#` });
+
+export const API_ERROR_SCHEMA: Json = object(
+  {
+    error: object(
+      {
+        code: { type: "string", description: "Stable: P0021. Its page is docs/errors/P0021.md" },
+        message: text,
+        status: { type: "integer" },
+        runId: text,
+        path: { type: "string", description: "The place in the request or the input that is wrong" },
+        metadata: { type: "object", additionalProperties: text },
+      },
+      ["code", "message", "status"],
+    ),
+  },
+  ["error"],
+);
+
+const status: Json = { type: "string", enum: [...RUN_STATUSES] };
+const count: Json = { type: "integer", minimum: 0 };
+const payload: Json = { description: "The JSON value; {base64} for bytes; {omitted: bytes} where it is longer than asked for" };
+
+const failure: Json = object(
+  { code: { type: "integer" }, message: text, errorCode: text, stack: text, metadata: { type: "object", additionalProperties: text } },
+  ["code", "message"],
+);
+
+const result: Json = object({ kind: { type: "string", enum: ["value", "void", "failure"] }, value: payload, failure: ref("Failure") }, ["kind"]);
+
+const summary: Record<string, Json> = {
+  id: text,
+  seq: count,
+  service: text,
+  handler: text,
+  key: orNull(text),
+  mode: text,
+  status: ref("RunStatus"),
+  idempotencyKey: orNull(text),
+  parent: orNull(object({ runId: text, command: count, awaited: { type: "boolean" } })),
+  deployment: orNull(text),
+  createdAt: instant,
+  changedAt: instant,
+  scheduledAt: orNull(instant),
+  finishedAt: orNull(instant),
+  generation: count,
+  retry: orNull(object({ tries: count, failure: ref("Failure"), at: orNull(instant) })),
+  awaiting: orNull(list({ type: "object" })),
+  pausedBy: orNull(ref("Failure")),
+  cancelling: orNull(object({ waitingFor: list(text) })),
+  failure: orNull(ref("Failure")),
+};
+
+const entry: Json = {
+  ...object({ kind: { type: "string", enum: ["command", "completion", "signal", "retry", "resumed"] }, index: count, at: instant }),
+  description: "One entry of the journal; further properties depend on its kind",
+};
+
+const wait: Json = {
+  ...object({ kind: { type: "string", enum: ["timer", "run", "step", "promise", "awakeable", "signal", "time", "command"] } }),
+  description: "One thing that the run waits for; further properties depend on its kind",
+};
+
+/** Shared schemas by name, with what each of them holds. */
+export const COMPONENTS: Readonly<Record<string, Json>> = {
+  Error: API_ERROR_SCHEMA,
+  RunStatus: status,
+  Failure: failure,
+  Result: result,
+  RunSummary: object(summary),
+  Run: object({ ...summary, input: payload, headers: orNull({ type: "object", additionalProperties: text }), result: orNull(ref("Result")) }),
+  Entry: entry,
+  Wait: wait,
+  RunPage: object({ runs: list(ref("RunSummary")), nextCursor: orNull(count) }),
+  JournalPage: object({ entries: list(ref("Entry")), nextAfter: orNull(count) }),
+  RunDetail: object({
+    run: ref("Run"),
+    live: { type: "boolean" },
+    waits: list(ref("Wait")),
+    entries: count,
+    journal: ref("JournalPage"),
+    children: ref("RunPage"),
+  }),
+  ActionAnswer: object({ runId: text, status: orNull(ref("RunStatus")) }),
+  BulkAnswer: object({
+    dryRun: { type: "boolean" },
+    matched: count,
+    done: count,
+    failed: list(object({ runId: text, code: text, message: text })),
+    runs: list(text),
+  }),
+  Service: { ...object({ name: text, kind: { type: "string", enum: ["service", "object", "workflow"] }, handlers: list({ type: "object" }) }) },
+  StateKeysPage: object({ keys: list(text), nextAfter: orNull(text) }),
+  State: object({ service: text, key: text, state: { type: "object", additionalProperties: payload } }),
+  SqlAnswer: object({ columns: list(text), rows: list({ type: "array", items: {} }), truncated: { type: "boolean" } }),
+  Health: object({ status: { type: "string", enum: ["ok", "starting", "draining"] } }),
+  Version: object({ version: text, node: text, startedAt: instant, deployment: orNull(text) }),
+};
+
+const limit = (max: number, standard: number): Json => ({ type: "integer", minimum: 1, maximum: max, default: standard });
+
+const MAX_PAYLOAD: Json = {
+  type: "integer",
+  minimum: 0,
+  maximum: 33_554_432,
+  default: 65_536,
+  description: "Payloads of more bytes than this are only measured",
+};
+
+const filters: Record<string, Json> = {
+  service: text,
+  handler: text,
+  key: text,
+  createdAfter: { type: "string", description: "ISO 8601" },
+  createdBefore: { type: "string", description: "ISO 8601" },
+  parent: { type: "string", description: "Run id" },
+};
+
+const closed = (properties: Record<string, Json>, required: readonly string[] = []): Json => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+export const RUNS_QUERY: Json = closed({
+  status: { type: "array", items: text, description: "Repeated, or separated by commas" },
+  ...filters,
+  order: { type: "string", enum: ["newest", "oldest"], default: "newest" },
+  limit: limit(1_000, 100),
+  cursor: { type: "integer", minimum: 0, description: "nextCursor of the page before" },
+});
+export const RUN_QUERY: Json = closed({ journalLimit: limit(1_000, 200), maxPayload: MAX_PAYLOAD });
+export const JOURNAL_QUERY: Json = closed({ after: { type: "integer", minimum: 0, default: 0 }, limit: limit(1_000, 200), maxPayload: MAX_PAYLOAD });
+export const STATE_KEYS_QUERY: Json = closed({ after: text, limit: limit(1_000, 100) });
+export const STATE_QUERY: Json = closed({ maxPayload: MAX_PAYLOAD });
+export const EVENTS_QUERY: Json = closed({
+  after: { type: "string", description: "The id of the last event that was seen; the header Last-Event-ID says the same" },
+  run: { type: "string", description: "Only what concerns this run" },
+  service: { type: "string", description: "Only what concerns this service" },
+});
+
+export const EMPTY_BODY: Json = orNull(closed({}));
+export const RESTART_BODY: Json = orNull(closed({ from: { type: "integer", minimum: 1, description: "The first entry that is dropped; absent or 1: all, it starts anew" } }));
+export const BULK_BODY: Json = closed(
+  {
+    filter: closed({ status: { type: "array", items: status }, ...filters }),
+    dryRun: { type: "boolean", default: false },
+    all: { type: "boolean", default: false, description: "An empty filter means every run: that has to be said" },
+  },
+  ["filter"],
+);
+export const SETTLE_BODY: Json = closed({
+  happened: { type: "boolean", description: "true: it did, `value` is its result; false: it did not, run it again" },
+  value: { description: "The result; absent: void" },
+  failure: closed({ message: text, code: { type: "integer", minimum: 400, maximum: 599 } }, ["message"]),
+});
+export const STATE_BODY: Json = closed({
+  set: { type: "object", additionalProperties: {}, description: "Values, written as JSON" },
+  clear: list(text),
+  force: { type: "boolean", default: false, description: "Also while a run has the key's turn" },
+});
+export const SQL_BODY: Json = closed({ query: { type: "string", minLength: 1 }, limit: limit(10_000, 1_000) }, ["query"]);
+
+export function params(...names: readonly string[]): Json {
+  return object(Object.fromEntries(names.map((name) => [name, name === "command" ? { type: "integer", minimum: 1 } : text])));
+}
+
+/** Responses as OpenAPI shows them. */
+export function answers(success: Json, extra: Record<number, Json> = {}): Record<string, Json> {
+  const error = (description: string): Json => ({ description, ...ref("Error") });
+  return { 200: success, ...extra, "4xx": error("The request is refused"), "5xx": error("The server cannot answer now") };
+}

@@ -1,0 +1,347 @@
+// A test world: the real engine and the real replay machine over a memory store, with a clock that skips time
+// ===========================================================================================================
+// Nothing is mocked but the disk and the clock. When nothing is left to do the clock jumps to the next timer, so a handler
+// that sleeps for a week ends at once. The world can be crashed at any commit and opened again on the same storage, which
+// is what `crashAtEveryEntry` does.
+
+import {
+  Loop,
+  createMemoryStorage,
+  openMemoryStore,
+  type Clock,
+  type CommitFate,
+  type Limits,
+  type MemoryStorage,
+  type Scheduler,
+} from "@perdure/engine";
+import { Catalog } from "@perdure/host";
+import { createExecutor, createRegistry, type AnyDefinition, type LogRecord, type Registry, type SdkPorts, type StepScope } from "@perdure/sdk";
+import {
+  encodeAwakeableId,
+  FIRST_AWAKEABLE_SIGNAL,
+  formatDuration,
+  isFinished,
+  valueResult,
+  type Awaiting,
+  type Entry,
+  type Failure,
+  type Result,
+  type Run,
+  type RunId,
+  type Target,
+} from "@perdure/protocol";
+
+/** A step's closure that was run. */
+export interface Execution {
+  readonly run: RunId;
+  readonly service: string;
+  readonly handler: string;
+  readonly step: string;
+  readonly command: number;
+  /** Its result was in the journal already: the effect was paid for twice (E2). */
+  readonly journaledBefore: boolean;
+}
+
+/** What may be kept between worlds: the disk, and what the outside has seen. */
+export interface TestMemory {
+  readonly storage: MemoryStorage;
+  readonly executions: Execution[];
+  now: number;
+}
+
+export interface TestWorldOptions {
+  readonly services: readonly AnyDefinition[];
+  readonly limits?: Partial<Limits>;
+  readonly log?: (record: LogRecord) => void;
+  readonly memory?: TestMemory;
+}
+
+const START_OF_TIME = Date.UTC(2026, 0, 1);
+/** Turns of the event loop without any work after which the world counts as idle. */
+const IDLE_TURNS = 4;
+/** More jumps of the clock than this without an end are taken for a loop. */
+const JUMPS_MAX = 100_000;
+
+export function createTestMemory(): TestMemory {
+  return { storage: createMemoryStorage(), executions: [], now: START_OF_TIME };
+}
+
+export class TestWorld {
+  readonly memory: TestMemory;
+  readonly registry: Registry;
+  readonly catalog: Catalog;
+  readonly #loop: Loop;
+  readonly #alarms: Alarm[] = [];
+  #turns = 0;
+  #steps = 0;
+  #activity = 0;
+  #crashed = false;
+
+  constructor(options: TestWorldOptions) {
+    this.memory = options.memory ?? createTestMemory();
+    this.registry = createRegistry(options.services);
+    this.catalog = new Catalog(this.registry);
+    const store = openMemoryStore(this.memory.storage);
+    this.#loop = new Loop({
+      store,
+      executor: createExecutor(this.registry, this.#ports(options.log)),
+      environment: this.catalog,
+      clock: this.#clock,
+      scheduler: this.#scheduler,
+      retentionEveryMs: Number.POSITIVE_INFINITY, // Else the clock would jump from sweep to sweep for ever.
+      ...(options.limits === undefined ? {} : { limits: options.limits }),
+    });
+  }
+
+  async open(): Promise<this> {
+    await this.#loop.start("test");
+    return this;
+  }
+
+  get now(): number {
+    return this.memory.now;
+  }
+
+  get crashed(): boolean {
+    return this.#crashed;
+  }
+
+  /** Starts a run. The id is derived from the target where no idempotency key is given, so that worlds repeat. */
+  async submit(target: Target, input?: unknown, idempotencyKey = "test"): Promise<RunId> {
+    const mode = this.catalog.mode(target);
+    if (mode === null) throw this.catalog.unknown(target);
+    const run = mode === "workflow" ? this.catalog.workflowId(target.service, target.key ?? "") : this.catalog.idempotentId(target, idempotencyKey);
+    const payload = input === undefined ? null : JSON.stringify(input);
+    await this.#loop.ask({ type: "submit", run, fresh: false, target, input: payload, headers: null, idempotencyKey, startAt: null, await: false });
+    return run;
+  }
+
+  /** The stored record of a run. */
+  run(id: RunId): Promise<Run | null> {
+    return openMemoryStore(this.memory.storage).reader.run(id);
+  }
+
+  journal(id: RunId): Promise<readonly Entry[]> {
+    return openMemoryStore(this.memory.storage).reader.journal(id, 0, 1_000_000);
+  }
+
+  runs(): Promise<readonly Run[]> {
+    return openMemoryStore(this.memory.storage).reader.runs({ order: "oldest", limit: 1_000 });
+  }
+
+  async signal(run: RunId, name: string, value?: unknown): Promise<void> {
+    await this.#loop.ask({ type: "signal", run, signal: name, payload: valueResult(JSON.stringify(value)) });
+  }
+
+  /** Resolves an awakeable; see `waiting()` for the open ones. */
+  async resolve(awakeable: Pick<OpenWait, "run" | "signal">, value?: unknown): Promise<void> {
+    await this.#loop.ask({ type: "signal", run: awakeable.run, signal: awakeable.signal, payload: valueResult(JSON.stringify(value)) });
+  }
+
+  async cancel(run: RunId): Promise<void> {
+    await this.#loop.ask({ type: "cancel", run });
+  }
+
+  async kill(run: RunId): Promise<void> {
+    await this.#loop.ask({ type: "kill", run });
+  }
+
+  async pause(run: RunId): Promise<void> {
+    await this.#loop.ask({ type: "pause", run });
+  }
+
+  async resume(run: RunId): Promise<void> {
+    await this.#loop.ask({ type: "resume", run });
+  }
+
+  /** Signals and awakeables that unfinished runs wait for. */
+  async waiting(): Promise<readonly OpenWait[]> {
+    const open: OpenWait[] = [];
+    for (const run of await this.runs()) {
+      if (isFinished(run.status)) continue;
+      for (const item of this.#loop.attempt(run.id)?.awaiting() ?? run.awaiting ?? []) {
+        if (item.kind === "signal") open.push(openWait(run, item.signal));
+      }
+    }
+    return open;
+  }
+
+  /** Lets everything happen that can happen without time passing. */
+  async settle(): Promise<void> {
+    for (let idle = 0; idle < IDLE_TURNS && !this.#crashed; ) {
+      const before = this.#activity;
+      await macrotask();
+      const busy = this.#turns > 0 || this.#steps > 0 || this.#loop.figures.queued > 0 || before !== this.#activity;
+      idle = busy ? 0 : idle + 1;
+    }
+  }
+
+  /**
+   * Lets the world go on, skipping time, until `run` has ended or the world crashed.
+   * @param outside called whenever everything waits: the place to answer awakeables and send signals. True: it did something.
+   * @throws Error where the run waits for something that nobody brings.
+   */
+  async finish(run: RunId, outside?: (world: TestWorld) => Promise<boolean> | boolean): Promise<Result | null> {
+    for (let jumps = 0; jumps < JUMPS_MAX; jumps += 1) {
+      await this.settle();
+      if (this.#crashed) return null;
+      const record = await this.run(run);
+      if (record !== null && isFinished(record.status)) return record.result;
+      if (record?.status === "paused") throw new Error(`run ${run} is paused: ${describeFailure(record.pausedBy)}`);
+      try {
+        if ((await outside?.(this)) === true) continue;
+      } catch (error) {
+        if (!this.#crashed) throw error; // Else its question went down with the host, as any caller's would.
+      }
+      if (this.#crashed) return null;
+      if (!this.#jump()) throw new Error(`run ${run} (${record?.status}) waits for something that nobody brings: ${describeAwaiting(record)}`);
+    }
+    throw new Error(`run ${run} has not ended after ${JUMPS_MAX} jumps of the clock`);
+  }
+
+  /** Lets time pass, timers firing in order. */
+  async advance(ms: number): Promise<void> {
+    const until = this.memory.now + ms;
+    for (;;) {
+      await this.settle();
+      const next = this.#nextAlarm();
+      if (next === undefined || next.at > until) break;
+      this.#jump();
+    }
+    this.memory.now = until;
+    await this.settle();
+  }
+
+  /** The host dies now: nothing that is live says another word. */
+  crash(): void {
+    this.#crashed = true;
+    this.#loop.stop();
+  }
+
+  /** Decides over each commit; a lost or orphaned one crashes the world. */
+  onCommit(decide: (entries: number) => CommitFate): void {
+    this.memory.storage.hooks.beforeCommit = (commit) => {
+      const entries = commit.mutations.filter((mutation) => mutation.type === "appendEntry").length;
+      const fate = decide(entries);
+      if (fate === "lose" || fate === "orphan") queueMicrotask(() => this.crash());
+      return fate;
+    };
+  }
+
+  #nextAlarm(): Alarm | undefined {
+    return this.#alarms.reduce<Alarm | undefined>((soonest, alarm) => (soonest === undefined || alarm.at < soonest.at ? alarm : soonest), undefined);
+  }
+
+  /** Moves the clock to the next alarm. False: there is none. */
+  #jump(): boolean {
+    const next = this.#nextAlarm();
+    if (next === undefined) return false;
+    this.memory.now = Math.max(this.memory.now, next.at);
+    for (const alarm of this.#alarms.filter((other) => other.at <= this.memory.now)) {
+      this.#alarms.splice(this.#alarms.indexOf(alarm), 1);
+      alarm.callback();
+    }
+    return true;
+  }
+
+  #addAlarm(at: number, callback: () => void): () => void {
+    if (at === Number.POSITIVE_INFINITY) return () => undefined;
+    const alarm = { at, callback };
+    this.#alarms.push(alarm);
+    return () => {
+      const place = this.#alarms.indexOf(alarm);
+      if (place >= 0) this.#alarms.splice(place, 1);
+    };
+  }
+
+  readonly #clock: Clock = {
+    now: () => this.memory.now,
+    wakeAt: (at, callback) => this.#addAlarm(at, callback),
+  };
+
+  readonly #scheduler: Scheduler = {
+    soon: (callback) => {
+      this.#turns += 1;
+      setImmediate(() => {
+        this.#turns -= 1;
+        this.#activity += 1;
+        callback();
+      });
+    },
+  };
+
+  #ports(log: ((record: LogRecord) => void) | undefined): SdkPorts {
+    return {
+      now: () => this.memory.now,
+      random: () => 0.5,
+      afterMicrotasks: (callback) => queueMicrotask(() => process.nextTick(callback)),
+      delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback),
+      createAbortController: () => new AbortController(),
+      runStep: (scope, body) => this.#runStep(scope, body),
+      ...(log === undefined ? {} : { log }),
+    };
+  }
+
+  #runStep<T>(scope: StepScope, body: () => T): T {
+    const { run, service, handler, step, command } = scope;
+    this.memory.executions.push({ run, service, handler, step, command, journaledBefore: this.#hasResult(run, command) });
+    this.#steps += 1;
+    const done = (): void => {
+      this.#steps -= 1;
+      this.#activity += 1;
+    };
+    try {
+      const result = body();
+      void Promise.resolve(result).then(done, done);
+      return result;
+    } catch (error) {
+      done();
+      throw error;
+    }
+  }
+
+  #hasResult(run: RunId, command: number): boolean {
+    const { data } = this.memory.storage;
+    const stored = data.runs.get(data.seqs.get(run) ?? -1);
+    return (stored?.entries ?? []).some((entry) => (entry.kind === "completion" && entry.id === command) || (entry.kind === "command" && entry.id === command && entry.result !== undefined));
+  }
+}
+
+interface Alarm {
+  readonly at: number;
+  readonly callback: () => void;
+}
+
+export interface OpenWait {
+  readonly run: RunId;
+  readonly service: string;
+  readonly handler: string;
+  readonly key: string | null;
+  /** Name, or index of an awakeable. */
+  readonly signal: string | number;
+  /** The awakeable's id, where it is one. */
+  readonly awakeable: string | null;
+}
+
+function openWait(run: Run, signal: string | number): OpenWait {
+  const isAwakeable = typeof signal === "number" && signal >= FIRST_AWAKEABLE_SIGNAL;
+  const { id, service, handler, key } = run;
+  return { run: id, service, handler, key, signal, awakeable: isAwakeable ? encodeAwakeableId({ run: id, signal }) : null };
+}
+
+function macrotask(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
+function describeFailure(failure: Failure | null): string {
+  return failure === null ? "no reason is recorded" : `${failure.errorCode ?? failure.code} ${failure.message}`;
+}
+
+function describeAwaiting(run: Run | null): string {
+  if (run === null) return "there is no such run";
+  const describe = (item: Awaiting): string => {
+    if (item.kind === "completion") return `the result of command ${item.id}`;
+    return item.kind === "signal" ? `signal ${JSON.stringify(item.signal)}` : `time, in ${formatDuration(Math.max(0, item.at - run.changedAt))}`;
+  };
+  return (run.awaiting ?? []).map(describe).join(", ") || "nothing durable (a promise of its own?)";
+}

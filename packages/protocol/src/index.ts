@@ -1,0 +1,73 @@
+export { AssertionError, assert, unreachable } from "./assert.ts";
+export type { Failure, Payload, Result } from "./payload.ts";
+export { failureResult, payloadSize, valueResult, VOID } from "./payload.ts";
+export type { AwakeableRef, RunId } from "./ids.ts";
+export {
+  CANCEL_SIGNAL,
+  decodeRunId,
+  encodeAwakeableId,
+  encodeRunId,
+  FIRST_AWAKEABLE_SIGNAL,
+  parseAwakeableId,
+  parseRunId,
+} from "./ids.ts";
+export type { DurationLike, DurationMs, Instant } from "./time.ts";
+export { DURATION_MS_MAX, formatDuration, parseDuration } from "./time.ts";
+export type {
+  Awaiting,
+  CallCommand,
+  Command,
+  CommandEntry,
+  CommandType,
+  CompletionEntry,
+  Entry,
+  Headers,
+  NotificationEntry,
+  ResumedEntry,
+  RetryEntry,
+  RunRef,
+  SendCommand,
+  SignalEntry,
+  SignalName,
+  Target,
+} from "./journal.ts";
+export { COMPLETABLE } from "./journal.ts";
+export type { CancelState, HandlerMode, RetryState, Run, RunStatus } from "./run.ts";
+export { isFinished, RUN_STATUSES } from "./run.ts";
+export type { HandlerManifest, RetryPolicy, ServiceKind, ServiceManifest } from "./manifest.ts";
+export { DEFAULT_RETRY } from "./manifest.ts";
+export type { Attempt, AttemptFailure, AttemptReplies, AttemptStart, Executor } from "./conversation.ts";
+export * from "./errors.ts";
+export type {
+  ActionAnswer,
+  ApiError,
+  ApiEvent,
+  AwaitingView,
+  BulkAction,
+  BulkAnswer,
+  BulkRequest,
+  CommandView,
+  EntryView,
+  ErrorBody,
+  HealthAnswer,
+  InstantText,
+  JournalPage,
+  JsonValue,
+  PayloadView,
+  RejectRequest,
+  ResultView,
+  RunDetail,
+  RunFilterBody,
+  RunPage,
+  RunSummary,
+  RunView,
+  SendAnswer,
+  ServicesAnswer,
+  SettleRequest,
+  SqlAnswer,
+  StateEdit,
+  StateKeysPage,
+  StateView,
+  VersionAnswer,
+  WaitView,
+} from "./api.ts";

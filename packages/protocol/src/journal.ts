@@ -1,0 +1,153 @@
+// The journal: what a run asked for and what came back
+// ====================================================
+// A journal is an append-only list of entries with indexes from 1. (The input is entry 0; it stands in the run itself,
+// as does the output.) An entry is a *command*, what the code asked for, or a *notification*, what came back.
+//
+// Command ids count from 1 in the order in which the code asks. A notification names the command that it completes.
+// A command whose result was there when it was written carries it (`result`): one row for a whole step.
+//
+// J1. Commands stand in the journal in the order of their ids, without gaps.
+// J2. A command is completed at most once; the first completion wins.
+// J3. Code sees notifications (fused results included) in the order of the journal, one at a time, and runs until it
+//     waits before it sees the next. With J1 this makes ordinary promise combinators deterministic.
+//
+// The vocabulary is that of the Restate service protocol V5/V6, so that an executor that speaks it is a codec: the
+// codec writes a fused entry as a command and its notification, and the run's input and output as the first and last.
+
+import type { RunId } from "./ids.ts";
+import type { Failure, Payload, Result } from "./payload.ts";
+import type { Instant } from "./time.ts";
+
+export type Headers = Readonly<Record<string, string>>;
+
+export interface Target {
+  readonly service: string;
+  readonly handler: string;
+  /** Key of an object or workflow; absent for a service. */
+  readonly key?: string;
+}
+
+/** Which run an attach or output command means. */
+export type RunRef =
+  | { readonly run: RunId }
+  | { readonly target: Target; readonly idempotencyKey: string }
+  | { readonly workflow: string; readonly key: string };
+
+/** A signal's name, or its index (1 is cancel, awakeables from 17). */
+export type SignalName = string | number;
+
+export type Command =
+  | { readonly type: "step"; readonly name: string; readonly atMostOnce?: true }
+  | { readonly type: "sleep"; readonly name?: string; readonly wakeAt: Instant }
+  | CallCommand
+  | SendCommand
+  | { readonly type: "getState"; readonly key: string }
+  | { readonly type: "getStateKeys" }
+  | { readonly type: "setState"; readonly key: string; readonly value: Payload }
+  | { readonly type: "clearState"; readonly key: string }
+  | { readonly type: "clearAllState" }
+  | { readonly type: "getPromise"; readonly key: string }
+  | { readonly type: "peekPromise"; readonly key: string }
+  | { readonly type: "completePromise"; readonly key: string; readonly completion: Result }
+  | { readonly type: "sendSignal"; readonly run: RunId; readonly signal: SignalName; readonly payload: Result }
+  | { readonly type: "attach"; readonly ref: RunRef }
+  | { readonly type: "output"; readonly ref: RunRef }
+  | { readonly type: "completeAwakeable"; readonly awakeable: string; readonly completion: Result };
+
+export interface CallCommand {
+  readonly type: "call";
+  readonly name?: string;
+  readonly target: Target;
+  readonly input: Payload | null;
+  readonly headers?: Headers;
+  readonly idempotencyKey?: string;
+}
+
+export interface SendCommand {
+  readonly type: "send";
+  readonly name?: string;
+  readonly target: Target;
+  readonly input: Payload | null;
+  readonly headers?: Headers;
+  readonly idempotencyKey?: string;
+  /** Absent: at once. */
+  readonly invokeAt?: Instant;
+}
+
+export type CommandType = Command["type"];
+
+/** Commands that something later completes; the rest is done when it is written. */
+export const COMPLETABLE: ReadonlySet<CommandType> = new Set<CommandType>([
+  "step",
+  "sleep",
+  "call",
+  "getState",
+  "getStateKeys",
+  "getPromise",
+  "peekPromise",
+  "completePromise",
+  "attach",
+  "output",
+]);
+
+export interface CommandEntry {
+  readonly kind: "command";
+  /** Position in the journal, from 1. */
+  readonly index: number;
+  readonly at: Instant;
+  /** Command id, from 1. */
+  readonly id: number;
+  readonly command: Command;
+  /** The child's run id, for `call` and `send`: known as soon as the command is journaled. */
+  readonly child?: RunId;
+  /** Present where the command was complete when it was written. */
+  readonly result?: Result;
+}
+
+/** Completes the command `id`. */
+export interface CompletionEntry {
+  readonly kind: "completion";
+  readonly index: number;
+  readonly at: Instant;
+  readonly id: number;
+  readonly result: Result;
+}
+
+/** A message from outside, or the built-in cancel. */
+export interface SignalEntry {
+  readonly kind: "signal";
+  readonly index: number;
+  readonly at: Instant;
+  readonly signal: SignalName;
+  readonly payload: Result;
+}
+
+/** A try of step `id` (or of the handler itself: 0) that failed and will be tried again. */
+export interface RetryEntry {
+  readonly kind: "retry";
+  readonly index: number;
+  readonly at: Instant;
+  readonly id: number;
+  /** Tries so far, from 1. */
+  readonly tries: number;
+  readonly failure: Failure;
+  /** When it is tried again; absent where a person has to decide. */
+  readonly retryAt?: Instant;
+}
+
+/** A person resumed the paused run: retry counters start again. `forget` names an unknown effect that may run again. */
+export interface ResumedEntry {
+  readonly kind: "resumed";
+  readonly index: number;
+  readonly at: Instant;
+  readonly forget?: number;
+}
+
+export type NotificationEntry = CompletionEntry | SignalEntry | RetryEntry | ResumedEntry;
+export type Entry = CommandEntry | NotificationEntry;
+
+/** What a suspended run waits for; any of them wakes it. */
+export type Awaiting =
+  | { readonly kind: "completion"; readonly id: number }
+  | { readonly kind: "signal"; readonly signal: SignalName }
+  | { readonly kind: "time"; readonly at: Instant };

@@ -1,0 +1,222 @@
+// `ctx`, as handlers get it: a thin face on the attempt
+// ====================================================
+// One class serves all kinds of handlers; the interfaces in context/ say which part of it a kind may use. What a kind
+// may not use is refused at run time too, since JavaScript does not read types.
+
+import type { AttemptStart, DurationLike, HandlerMode, Headers, Result, RunId, Target } from "@perdure/protocol";
+import {
+  BadRequestError,
+  ContextMisuseError,
+  encodeAwakeableId,
+  parseAwakeableId,
+  parseDuration,
+  parseRunId,
+} from "@perdure/protocol";
+import type { Calls, RunHandle, Sends } from "../context/calls.ts";
+import type { Awakeable, Log, WorkflowContext, WorkflowPromise } from "../context/context.ts";
+import type { CallOptions, SendOptions, StepInfo, StepOptions } from "../context/options.ts";
+import type { AnyDefinition } from "../definitions/service.ts";
+import { encode, encodeRejection, encodeResult } from "../json.ts";
+import type { AbortSignalLike, LogLevel } from "../ports.ts";
+import { CallWait, SendWait } from "./child-waits.ts";
+import { ReplayableRandom } from "./prng.ts";
+import type { ReplayAttempt } from "./replay-attempt.ts";
+import { ChildReference, RunReference, refusedHandle } from "./run-reference.ts";
+import { SignalIterator } from "./signal-iterator.ts";
+import type { TargetSink } from "./target-calls.ts";
+import { targetCalls } from "./target-calls.ts";
+import { WorkflowPromiseReference } from "./workflow-promise.ts";
+
+export class HandlerContext implements WorkflowContext, TargetSink {
+  readonly #attempt: ReplayAttempt;
+  readonly runId: RunId;
+  readonly idempotencyKey: string | null;
+  readonly headers: Headers;
+  readonly attempt: number;
+  readonly #key: string | null;
+  readonly #mode: HandlerMode;
+  #random: ReplayableRandom | undefined = undefined;
+  #log: Log | undefined = undefined;
+
+  constructor(attempt: ReplayAttempt, start: AttemptStart) {
+    this.#attempt = attempt;
+    this.runId = start.run;
+    this.idempotencyKey = start.idempotencyKey;
+    this.headers = start.headers;
+    this.attempt = start.tries + 1;
+    this.#key = start.key;
+    this.#mode = start.mode;
+  }
+
+  get key(): string {
+    if (this.#key === null) throw new ContextMisuseError("a service has no key: write an object or a workflow");
+    return this.#key;
+  }
+
+  get abortSignal(): AbortSignalLike {
+    return this.#attempt.abortSignal;
+  }
+
+  get log(): Log {
+    this.#log ??= logOf(this.#attempt);
+    return this.#log;
+  }
+
+  // Steps, time and chance
+  // ----------------------
+
+  step<T>(name: string, fn: (info: StepInfo) => T | Promise<T>, options?: StepOptions<NoInfer<T>>): Promise<T> {
+    return this.#attempt.step(name, fn, options as StepOptions | undefined) as Promise<T>;
+  }
+
+  sleep(duration: DurationLike, name?: string): Promise<void> {
+    const wakeAt = this.#attempt.ports.now() + parseDuration(duration);
+    return this.#attempt.request(
+      name === undefined ? { type: "sleep", wakeAt } : { type: "sleep", name, wakeAt },
+    ) as Promise<void>;
+  }
+
+  now(): Promise<number> {
+    return this.#attempt.now() as Promise<number>;
+  }
+
+  random(): number {
+    this.#attempt.allowed();
+    this.#random ??= new ReplayableRandom(this.runId);
+    return this.#random.random();
+  }
+
+  uuid(): string {
+    this.#attempt.allowed();
+    this.#random ??= new ReplayableRandom(this.runId);
+    return this.#random.uuid();
+  }
+
+  // Messages
+  // --------
+
+  signal<T = unknown>(name: string): Promise<T> {
+    return this.#attempt.signal(name) as Promise<T>;
+  }
+
+  signals<T = unknown>(name: string): AsyncIterableIterator<T> {
+    return new SignalIterator<T>(() => this.#attempt.signal(name) as Promise<T>);
+  }
+
+  awakeable<T = unknown>(): Awakeable<T> {
+    const { signal, promise } = this.#attempt.awakeable();
+    return { id: encodeAwakeableId({ run: this.runId, signal }), promise: promise as Promise<T> };
+  }
+
+  resolve(awakeable: string, value?: unknown): void {
+    this.#settleAwakeable(awakeable, encodeResult(value, "the value of the awakeable"));
+  }
+
+  reject(awakeable: string, reason: string | Error): void {
+    this.#settleAwakeable(awakeable, encodeRejection(reason));
+  }
+
+  #settleAwakeable(awakeable: string, completion: Result): void {
+    if (!this.#attempt.allowed()) return;
+    if (parseAwakeableId(awakeable) === undefined)
+      throw new BadRequestError(`"${awakeable}" is not the id of an awakeable`);
+    this.#attempt.issue({ type: "completeAwakeable", awakeable, completion });
+  }
+
+  promise<T = unknown>(name: string): WorkflowPromise<T> {
+    this.#keyed("promises");
+    return new WorkflowPromiseReference<T>(this.#attempt, name);
+  }
+
+  // Other runs
+  // ----------
+
+  run<T = unknown>(id: string): RunHandle<T> {
+    const run = parseRunId(id);
+    if (run === undefined) throw new BadRequestError(`"${id}" is not the id of a run`);
+    return new RunReference<T>(this.#attempt, run);
+  }
+
+  call<H>(target: AnyDefinition | string, keyOrOptions?: string | CallOptions, options?: CallOptions): Calls<H> {
+    return targetCalls(this, "call", target, keyOrOptions, options) as Calls<H>;
+  }
+
+  send<H>(target: AnyDefinition | string, keyOrOptions?: string | SendOptions, options?: SendOptions): Sends<H> {
+    return targetCalls(this, "send", target, keyOrOptions, options) as Sends<H>;
+  }
+
+  invoke(kind: "call" | "send", target: Target, input: unknown, options: SendOptions | undefined): Promise<unknown> {
+    const attempt = this.#attempt;
+    const common = {
+      target,
+      input: encode(input, "the input") ?? null,
+      ...(options?.headers === undefined ? {} : { headers: options.headers }),
+      ...(options?.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
+    };
+    if (kind === "send") {
+      const refusal = attempt.closedRefusal(); // A send is not a wait: it does not take the cancel that is owed.
+      if (refusal !== undefined) return refusal;
+      const invokeAt = startTime(options, attempt);
+      const id = attempt.issue(
+        invokeAt === undefined ? { type: "send", ...common } : { type: "send", ...common, invokeAt },
+      );
+      return attempt.await(new SendWait(id, attempt, target));
+    }
+    const refusal = attempt.refusal();
+    if (refusal !== undefined) return Object.assign(refusal, { handle: refusedHandle(refusal) });
+    const wait = new CallWait(attempt.issue({ type: "call", ...common }));
+    return Object.assign(attempt.await(wait), { handle: new ChildReference(attempt, wait) });
+  }
+
+  // State
+  // -----
+
+  get<T = unknown>(name: string): Promise<T | undefined> {
+    this.#keyed("state");
+    return this.#attempt.getState(name) as Promise<T | undefined>;
+  }
+
+  keys(): Promise<string[]> {
+    this.#keyed("state");
+    return this.#attempt.getStateKeys() as Promise<string[]>;
+  }
+
+  set(name: string, value: unknown): void {
+    this.#writable();
+    const result = encodeResult(value, `the value of "${name}"`);
+    if (this.#attempt.allowed()) this.#attempt.setState(name, result);
+  }
+
+  clear(name: string): void {
+    this.#writable();
+    if (this.#attempt.allowed()) this.#attempt.setState(name, { kind: "void" });
+  }
+
+  clearAll(): void {
+    this.#writable();
+    if (this.#attempt.allowed()) this.#attempt.clearAllState();
+  }
+
+  #keyed(what: string): void {
+    if (this.#key === null) throw new ContextMisuseError(`a service has no ${what}: write an object or a workflow`);
+  }
+
+  #writable(): void {
+    this.#keyed("state");
+    if (this.#mode === "shared")
+      throw new ContextMisuseError("a shared handler may only read: it runs beside the one that writes");
+  }
+}
+
+function startTime(options: SendOptions | undefined, attempt: ReplayAttempt): number | undefined {
+  if (options?.at !== undefined) return Number(options.at);
+  return options?.delay === undefined ? undefined : attempt.ports.now() + parseDuration(options.delay);
+}
+
+function logOf(attempt: ReplayAttempt): Log {
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields?: Readonly<Record<string, unknown>>): void =>
+      attempt.log(level, message, fields);
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}

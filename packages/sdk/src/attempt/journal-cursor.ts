@@ -1,0 +1,80 @@
+// Where an attempt stands in the journal of its run.
+//
+// First come the entries of the start (the past), then what arrives while it lives. The commands of the past can also be
+// looked up by their id, since code asks for a command before the cursor gets to it.
+
+import type { CommandEntry, Entry } from "@perdure/protocol";
+
+const NOTHING: readonly never[] = [];
+
+export class JournalCursor {
+  #past: readonly Entry[];
+  #pastAt = 0;
+  /** Commands of the past, by id - 1. */
+  #recorded: readonly CommandEntry[];
+  #arrived: Entry[] = [];
+  #arrivedAt = 0;
+  /** Highest index that the attempt was given. */
+  seen: number;
+
+  constructor(past: readonly Entry[]) {
+    this.#past = past;
+    this.#recorded = past.length === 0 ? NOTHING : past.filter((entry) => entry.kind === "command");
+    this.seen = past.at(-1)?.index ?? 0;
+  }
+
+  /** There are entries of the start that were not met yet. */
+  get replaying(): boolean {
+    return this.#pastAt < this.#past.length;
+  }
+
+  /** Something arrived that was not delivered yet. */
+  get behind(): boolean {
+    return this.#arrivedAt < this.#arrived.length;
+  }
+
+  get recordedCount(): number {
+    return this.#recorded.length;
+  }
+
+  recorded(id: number): CommandEntry | undefined {
+    return this.#recorded[id - 1];
+  }
+
+  /** The entry of the past that is met next. */
+  get next(): Entry | undefined {
+    return this.#past[this.#pastAt];
+  }
+
+  advance(): void {
+    this.#pastAt += 1;
+  }
+
+  arrive(entries: readonly Entry[]): void {
+    for (const entry of entries) this.#arrived.push(entry);
+    this.seen = entries.at(-1)?.index ?? this.seen;
+  }
+
+  /** The next of what arrived. */
+  take(): Entry | undefined {
+    if (this.#arrivedAt < this.#arrived.length) return this.#arrived[this.#arrivedAt++];
+    if (this.#arrivedAt > 0) {
+      this.#arrived.length = 0;
+      this.#arrivedAt = 0;
+    }
+    return undefined;
+  }
+
+  /** The past was met: it need not be held any longer. */
+  forgetPast(): void {
+    this.#past = NOTHING;
+    this.#pastAt = 0;
+    this.#recorded = NOTHING;
+  }
+
+  drop(): void {
+    this.forgetPast();
+    this.#arrived = [];
+    this.#arrivedAt = 0;
+  }
+}

@@ -1,0 +1,582 @@
+// An attempt: one execution of a handler, from the journal or from scratch
+// ========================================================================
+//
+//   starting ─▶ replaying ─▶ live ─▶ over (ended | suspended | failed | aborted)
+//       └──────────────────────────────▲
+//
+// A cursor walks the entries in the order of the journal. At a command it waits until the code has asked for it. At a
+// notification (or the result of a fused command) it delivers it, lets the code run until it waits again, and only then
+// goes on. What arrives when live is delivered in the same way, so live and replayed code see the same things in the
+// same order, and ordinary promise combinators replay (J3).
+//
+// A1. Commands are counted in the order in which the code asks. One that is recorded must be the one that is asked for.
+// A2. Nothing goes out while the attempt replays: new commands are held back, closures of steps are not run.
+// A3. Between two deliveries the code has run as far as it can (`drained`).
+// A4. After it is over, an attempt says nothing, and its code gets no further turn: its promises stay unsettled.
+// A5. Whatever the code does at the same place of the journal, it is given the same: a promise that is settled at once
+//     live (read state, a kept signal) is settled at once on replay.
+//
+// Reading state of an exclusive handler (or of a workflow) is answered at once, before its entry is durable. That is
+// safe: nobody else may write the key meanwhile, so that after a crash the same value would be read, and the entry
+// stands before every later command. A shared handler reads beside a writer, so it asks the engine, and waits.
+
+import type {
+  Attempt,
+  AttemptFailure,
+  AttemptReplies,
+  AttemptStart,
+  Awaiting,
+  Command,
+  CommandEntry,
+  Entry,
+  Result,
+  RetryPolicy,
+  SignalName,
+} from "@perdure/protocol";
+import {
+  CANCEL_SIGNAL,
+  CancelledError,
+  ContextMisuseError,
+  FIRST_AWAKEABLE_SIGNAL,
+  failureFrom,
+  failureResult,
+  isPerdureError,
+  valueResult,
+} from "@perdure/protocol";
+import type { StepOptions } from "../context/options.ts";
+import type { HandlerSpec } from "../definitions/handler.ts";
+import type { AbortControllerLike, AbortSignalLike, HandlerScope, LogLevel, SdkPorts } from "../ports.ts";
+import { retryAfterMs } from "./backoff.ts";
+import { HandlerContext } from "./handler-context.ts";
+import { readInput, writeOutput } from "./handler-payloads.ts";
+import { JournalCursor } from "./journal-cursor.ts";
+import type { Divergence } from "./mismatch.ts";
+import { callerPosition, captureStack, mismatchError, sameCommand } from "./mismatch.ts";
+import { never, rejected, settledNow } from "./promises.ts";
+import { Signals } from "./signals.ts";
+import { StateView } from "./state-view.ts";
+import type { StepFunction, StepHost } from "./step-task.ts";
+import { StepTask } from "./step-task.ts";
+import type { Turns } from "./turns.ts";
+import { Wait } from "./wait.ts";
+
+/** What all attempts of an executor share. */
+export interface AttemptOptions {
+  readonly ports: SdkPorts;
+  readonly turns: Turns;
+  readonly defaultRetry: RetryPolicy;
+  /** How long a blocked attempt stays in memory. */
+  readonly suspendAfterMs: number;
+  /** How long code may go without asking for what is recorded. */
+  readonly divergenceGraceMs: number;
+  /** The attempt is over, and may be forgotten. */
+  readonly ended: (attempt: ReplayAttempt) => void;
+}
+
+type Over = "ended" | "suspended" | "failed" | "aborted";
+
+interface Held {
+  readonly id: number;
+  readonly command: Command;
+  readonly result: Result | undefined;
+}
+
+export class ReplayAttempt implements Attempt, StepHost {
+  readonly ports: SdkPorts;
+  readonly replies: AttemptReplies;
+  readonly scope: HandlerScope;
+  readonly generation: number;
+  readonly defaultRetry: RetryPolicy;
+  /** `ctx` is out of bounds: the attempt is over, or a step's closure is running. */
+  closed = false;
+  /** A cancel found the code waiting for nothing: the next wait throws. */
+  cancelOwed = false;
+
+  readonly #options: AttemptOptions;
+  readonly #exclusive: boolean;
+  readonly #cursor: JournalCursor;
+  /** Commands that the code has asked for. */
+  #issued = 0;
+  /** Tries of steps that were begun. */
+  #tries = 0;
+  #live: boolean;
+  /** Code may still run: nothing is delivered. */
+  #busy = true;
+  #started = false;
+  #over: Over | undefined = undefined;
+  #insideStep = false;
+  #yielding: boolean;
+  readonly #waits = new Map<number, Wait>();
+  #held: Held[] = [];
+  /** Made when the first signal is asked for or arrives. */
+  #signals: Signals | undefined = undefined;
+  #state: StateView | null;
+  #nextAwakeable = FIRST_AWAKEABLE_SIGNAL;
+  #controller: AbortControllerLike | undefined = undefined;
+  #cancelled: CancelledError | undefined = undefined;
+  #cancelGrace: (() => void) | undefined = undefined;
+  /** How the handler ended, while there is still something to replay. */
+  #outcome: { readonly result: Result; readonly how: string } | undefined = undefined;
+  /** When the sweep first saw it blocked, and what it had seen by then. */
+  #blockedAt = 0;
+  #blockedMark = -1;
+
+  constructor(start: AttemptStart, replies: AttemptReplies, options: AttemptOptions) {
+    this.ports = options.ports;
+    this.replies = replies;
+    this.scope = { run: start.run, service: start.service, handler: start.handler, key: start.key };
+    this.generation = start.generation;
+    this.defaultRetry = options.defaultRetry;
+    this.#options = options;
+    this.#exclusive = start.mode === "exclusive" || start.mode === "workflow";
+    this.#cursor = new JournalCursor(start.entries);
+    this.#live = start.entries.length === 0;
+    this.#state = start.state === null ? null : new StateView(start.state);
+    this.#yielding = options.suspendAfterMs === 0;
+  }
+
+  get over(): boolean {
+    return this.#over !== undefined;
+  }
+
+  // The handler
+  // -----------
+
+  /** Runs the handler. Called once, on a later microtask than `start`, so that the engine knows the attempt by then. */
+  async run(spec: HandlerSpec, start: AttemptStart): Promise<void> {
+    if (this.over) return;
+    try {
+      const input = await readInput(spec, start.input);
+      if (this.over) return;
+      this.#begin();
+      const context = new HandlerContext(this, start);
+      const { fn } = spec;
+      const { runHandler } = this.ports;
+      const output: unknown = await (runHandler === undefined
+        ? fn(context, input)
+        : runHandler(this.scope, () => fn(context, input)));
+      if (this.over) return;
+      this.#conclude(await writeOutput(spec, output), "the handler returned");
+    } catch (error) {
+      this.#threw(error);
+    }
+  }
+
+  #begin(): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#options.turns.mark(this);
+  }
+
+  #threw(error: unknown): void {
+    if (this.over) return;
+    this.#begin(); // Where the input was refused, the handler never ran.
+    const failure = failureFrom(error);
+    if (isPerdureError(error) && error.retry === "terminal") {
+      this.#conclude(failureResult(failure), `the handler failed: ${failure.message}`);
+    } else if (isPerdureError(error) && error.retry === "pause") {
+      this.fail({ failure, behavior: "pause" });
+    } else {
+      const delayMs = retryAfterMs(error, this.ports.now());
+      this.fail({ failure, behavior: "retry", ...(delayMs === undefined ? {} : { delayMs }) });
+    }
+  }
+
+  /** The end is said when everything recorded was met, and everything held back is out. */
+  #conclude(result: Result, how: string): void {
+    if (this.over) return;
+    this.#outcome = { result, how };
+    if (this.#live) {
+      this.#end(result);
+      return;
+    }
+    this.closed = true; // Branches that go on beside the end ask for nothing any more, as they did not live.
+    this.touch();
+  }
+
+  #end(result: Result): void {
+    this.#finish("ended");
+    this.replies.end(result);
+  }
+
+  // What the context asks
+  // ---------------------
+
+  /** Why code may not wait now, as a promise; undefined where it may. Asked before a command is counted. */
+  refusal(): Promise<never> | undefined {
+    const refusal = this.closedRefusal();
+    if (refusal !== undefined || !this.cancelOwed) return refusal;
+    this.cancelOwed = false;
+    return rejected(new CancelledError());
+  }
+
+  /** The same for what is no wait: it does not take the cancel that is owed. */
+  closedRefusal(): Promise<never> | undefined {
+    if (!this.closed && this.ports.insideStep === undefined) return undefined;
+    if (this.#over !== undefined && this.#over !== "ended") return never(); // A4
+    const misuse = this.#misuse();
+    return misuse === undefined ? undefined : rejected(misuse);
+  }
+
+  /** For what does not wait. False: do nothing, the attempt is over (A4). @throws ContextMisuseError */
+  allowed(): boolean {
+    if (!this.closed && this.ports.insideStep === undefined) return true;
+    if (this.#over !== undefined && this.#over !== "ended") return false;
+    const misuse = this.#misuse();
+    if (misuse !== undefined) throw misuse;
+    return true;
+  }
+
+  #misuse(): ContextMisuseError | undefined {
+    const { service, handler } = this.scope;
+    if (this.#over === "ended" || this.#outcome !== undefined) {
+      return new ContextMisuseError(
+        `ctx of ${service}/${handler} was used after its handler had ended: await everything before you return`,
+      );
+    }
+    if (this.#insideStep || this.ports.insideStep?.() === true) {
+      return new ContextMisuseError(
+        `ctx was used inside a step of ${service}/${handler}: a step is one effect and is not replayed; call ctx before or after it`,
+      );
+    }
+    return undefined;
+  }
+
+  /** Counts a command; compares it with the recorded one, or sends it. */
+  issue(command: Command, result?: Result): number {
+    this.#issued += 1;
+    const id = this.#issued;
+    const recorded = this.#cursor.recorded(id);
+    if (recorded !== undefined) {
+      if (!sameCommand(recorded.command, command)) this.#diverged(recorded, { kind: "command", command });
+    } else if (this.#live) this.replies.command(id, command, result);
+    else this.#held.push({ id, command, result }); // A2
+    if (!this.#busy) this.touch();
+    return id;
+  }
+
+  /** A command that something completes. */
+  request(command: Command): Promise<unknown> {
+    return this.refusal() ?? this.await(new Wait(this.issue(command)));
+  }
+
+  await(wait: Wait): Promise<unknown> {
+    if (this.over) return never(); // The command was not the recorded one.
+    this.#waits.set(wait.id, wait);
+    return wait.promise;
+  }
+
+  step(name: string, fn: StepFunction, options: StepOptions | undefined): Promise<unknown> {
+    const refusal = this.refusal();
+    if (refusal !== undefined) return refusal;
+    let atMostOnce = options?.atMostOnce === true;
+    const id = this.issue(atMostOnce ? { type: "step", name, atMostOnce: true } : { type: "step", name });
+    if (this.over) return never();
+    if (!this.#live) {
+      const recorded = this.#cursor.recorded(id)?.command;
+      if (recorded?.type === "step" && recorded.atMostOnce === true) atMostOnce = true; // What was promised when it began counts.
+    }
+    const task = new StepTask(this, id, name, fn, options, atMostOnce);
+    this.#waits.set(id, task);
+    if (this.#live) task.launch();
+    return task.promise;
+  }
+
+  now(): Promise<unknown> {
+    if (!this.#live) return this.step("now", () => this.ports.now(), undefined);
+    const refusal = this.refusal();
+    if (refusal !== undefined) return refusal;
+    const wait = new Wait(this.issue({ type: "step", name: "now" }));
+    this.replies.propose(wait.id, valueResult(String(this.ports.now())));
+    return this.await(wait);
+  }
+
+  getState(name: string): Promise<unknown> {
+    return this.closedRefusal() ?? this.#read({ type: "getState", key: name });
+  }
+
+  getStateKeys(): Promise<unknown> {
+    return this.closedRefusal() ?? this.#read({ type: "getStateKeys" });
+  }
+
+  #read(command: Extract<Command, { type: "getState" | "getStateKeys" }>): Promise<unknown> {
+    const recorded = this.#cursor.recorded(this.#issued + 1);
+    let result: Result | undefined;
+    if (recorded !== undefined) result = recorded.result;
+    else if (this.#exclusive && this.#state !== null) {
+      result = valueResult(
+        command.type === "getState" ? this.#state.get(command.key) : JSON.stringify(this.#state.keys()),
+      );
+    }
+    const id = this.issue(command, result);
+    if (this.over) return never();
+    return result !== undefined && this.#exclusive ? settledNow(result) : this.await(new Wait(id)); // A5
+  }
+
+  /** `undefined` clears. */
+  setState(name: string, value: Result): void {
+    const payload = value.kind === "value" ? value.value : null;
+    const isNew = this.#cursor.recorded(this.#issued + 1) === undefined;
+    this.issue(payload === null ? { type: "clearState", key: name } : { type: "setState", key: name, value: payload });
+    if (isNew) this.#state?.set(name, payload); // The state of the start has what is recorded.
+  }
+
+  clearAllState(): void {
+    const isNew = this.#cursor.recorded(this.#issued + 1) === undefined;
+    this.issue({ type: "clearAllState" });
+    if (isNew) this.#state?.clearAll();
+  }
+
+  signal(name: string): Promise<unknown> {
+    return this.refusal() ?? this.#take(name);
+  }
+
+  awakeable(): { readonly signal: number; readonly promise: Promise<unknown> } {
+    const signal = this.#nextAwakeable;
+    this.#nextAwakeable += 1;
+    return { signal, promise: this.refusal() ?? this.#take(signal) };
+  }
+
+  #take(name: SignalName): Promise<unknown> {
+    this.#signals ??= new Signals();
+    return this.#signals.take(name);
+  }
+
+  get abortSignal(): AbortSignalLike {
+    this.#controller ??= this.ports.createAbortController();
+    if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
+    else if (this.over && this.#over !== "ended") this.#controller.abort("the attempt is over");
+    return this.#controller.signal;
+  }
+
+  log(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>> | undefined): void {
+    if (this.#cursor.replaying || (this.over && this.#over !== "ended")) return;
+    this.ports.log?.({ level, message, fields, ...this.scope });
+  }
+
+  // StepHost
+  // --------
+
+  enterStep(): void {
+    this.#tries += 1;
+    this.#insideStep = true;
+    this.closed = true;
+  }
+
+  leaveStep(): void {
+    this.#insideStep = false;
+    this.closed = this.over || this.#outcome !== undefined;
+  }
+
+  fail(failure: AttemptFailure): void {
+    if (this.over) return;
+    this.#finish("failed");
+    this.replies.error(failure);
+  }
+
+  // The conversation
+  // ----------------
+
+  notify(entries: readonly Entry[]): void {
+    if (this.over) return;
+    this.#cursor.arrive(entries);
+    if (!this.#busy) this.#pump();
+  }
+
+  abort(reason: string): void {
+    if (this.over) return;
+    this.#finish("aborted", reason);
+  }
+
+  awaiting(): readonly Awaiting[] | null {
+    return this.#blockedOn();
+  }
+
+  yield(): void {
+    if (this.over) return;
+    this.#yielding = true;
+    this.#suspendIfAsked();
+  }
+
+  /** Called now and then, so that no wait needs a timer of its own. */
+  sweep(now: number): void {
+    const awaiting = this.#blockedOn();
+    const mark = awaiting === null ? -1 : this.#issued + this.#cursor.seen + this.#tries; // Grows with everything that happens.
+    if (awaiting === null || mark !== this.#blockedMark) {
+      this.#blockedMark = mark;
+      this.#blockedAt = now;
+    } else if (now - this.#blockedAt >= this.#options.suspendAfterMs) this.#suspend(awaiting);
+  }
+
+  // The cursor
+  // ----------
+
+  /** Code ran outside of a delivery; what it did may be what the cursor waits for. */
+  touch(): void {
+    if (this.#busy || this.over) return;
+    this.#busy = true;
+    this.#options.turns.mark(this);
+  }
+
+  drained(): void {
+    if (this.over) return;
+    this.#busy = false;
+    this.#pump();
+  }
+
+  #pump(): void {
+    const cursor = this.#cursor;
+    for (let entry = cursor.next; entry !== undefined; entry = cursor.next) {
+      if (entry.kind === "command" && entry.id > this.#issued) {
+        this.#missing(entry);
+        return;
+      }
+      cursor.advance();
+      if (this.#deliver(entry)) {
+        this.touch();
+        return;
+      }
+    }
+    if (this.over) return;
+    if (!this.#live) this.#goLive();
+    for (let entry = cursor.take(); entry !== undefined; entry = cursor.take()) {
+      if (this.#deliver(entry)) {
+        this.touch();
+        return;
+      }
+    }
+    if (this.#yielding) this.#suspendIfAsked();
+  }
+
+  /** True: code saw something. */
+  #deliver(entry: Entry): boolean {
+    switch (entry.kind) {
+      case "command":
+      case "completion": {
+        const wait = this.#waits.get(entry.id);
+        if (wait === undefined) return false; // Needs no answer, was answered at once, or was cancelled.
+        let seen = false;
+        if (entry.kind === "command") {
+          seen = (entry.result === undefined || entry.child !== undefined) && wait.journaled(entry);
+          if (entry.result === undefined) {
+            if (wait.done) this.#waits.delete(entry.id);
+            return seen;
+          }
+        }
+        this.#waits.delete(entry.id);
+        wait.settle(entry.result as Result);
+        return true;
+      }
+      case "signal":
+        if (entry.signal === CANCEL_SIGNAL) return this.#cancel();
+        this.#signals ??= new Signals();
+        return this.#signals.deliver(entry.signal, entry.payload);
+      case "retry":
+        this.#task(entry.id)?.retried(entry);
+        return false;
+      case "resumed":
+        for (const wait of this.#waits.values()) if (wait instanceof StepTask) wait.resumed(entry);
+        return false;
+    }
+  }
+
+  #task(id: number): StepTask | undefined {
+    const wait = this.#waits.get(id);
+    return wait instanceof StepTask ? wait : undefined;
+  }
+
+  #cancel(): boolean {
+    const error = new CancelledError();
+    this.#cancelled = error;
+    this.#controller?.abort(error);
+    let told = this.#signals?.cancel(error) ?? false;
+    for (const wait of [...this.#waits.values()]) {
+      if (wait.cancel(error)) told = true;
+      if (!wait.lingers) this.#waits.delete(wait.id);
+    }
+    this.cancelOwed = !told;
+    return true;
+  }
+
+  /** Everything recorded was met: what was held back goes out, and what was left undone is done. */
+  #goLive(): void {
+    this.#live = true;
+    const recorded = this.#cursor.recordedCount;
+    this.#cursor.forgetPast();
+    for (const { id, command, result } of this.#held.splice(0)) this.replies.command(id, command, result);
+    if (this.#outcome !== undefined) {
+      this.#end(this.#outcome.result);
+      return;
+    }
+    for (const wait of [...this.#waits.values()]) {
+      if (!(wait instanceof StepTask) || !wait.isHeld || this.over) continue;
+      if (wait.id <= recorded) wait.relaunch();
+      else wait.launch();
+    }
+  }
+
+  /** The cursor stands at a command that the code has not asked for, although it has run as far as it can. */
+  #missing(entry: CommandEntry): void {
+    if (this.#outcome !== undefined) {
+      this.#diverged(entry, { kind: "ended", how: this.#outcome.how });
+      return;
+    }
+    this.#cancelGrace ??= this.ports.delay(this.#options.divergenceGraceMs, () => {
+      this.#cancelGrace = undefined;
+      if (this.over || this.#busy) return;
+      const awaited = this.#cursor.next;
+      if (awaited?.kind !== "command" || awaited.id <= this.#issued) return;
+      if (awaited === entry) this.#diverged(entry, { kind: "blocked" });
+      else this.#missing(awaited); // It went on meanwhile, and stands at another one: that one has its own time.
+    });
+  }
+
+  #diverged(recorded: CommandEntry, divergence: Divergence): void {
+    const position = divergence.kind === "command" ? callerPosition(captureStack()) : undefined;
+    const error = mismatchError(recorded.id, recorded.command, divergence, position);
+    this.fail({ failure: error.toFailure(), behavior: "pause", command: recorded.id });
+  }
+
+  // Being blocked, and being over
+  // -----------------------------
+
+  /** What has to happen from outside before the code can go on; null while something goes on here. */
+  #blockedOn(): Awaiting[] | null {
+    if (this.over || this.#busy || !this.#live || this.#cursor.behind) return null;
+    const list: Awaiting[] = [];
+    for (const wait of this.#waits.values()) {
+      const awaiting = wait.awaiting();
+      if (awaiting === undefined) return null;
+      list.push(awaiting);
+    }
+    if (this.#signals !== undefined) list.push(...this.#signals.awaiting());
+    return list.length === 0 ? null : list; // Code that waits for something else cannot be woken.
+  }
+
+  #suspendIfAsked(): void {
+    if (!this.#yielding) return;
+    const awaiting = this.#blockedOn();
+    if (awaiting !== null) this.#suspend(awaiting);
+  }
+
+  #suspend(awaiting: readonly Awaiting[]): void {
+    this.#finish("suspended");
+    this.replies.suspend(awaiting, this.#cursor.seen);
+  }
+
+  /** A4. Drops what it holds: code that is never woken is garbage then. */
+  #finish(how: Over, reason = "the attempt is over"): void {
+    this.#over = how;
+    this.closed = true;
+    this.cancelOwed = false;
+    this.#cancelGrace?.();
+    for (const wait of this.#waits.values()) wait.drop();
+    if (how !== "ended") this.#controller?.abort(reason);
+    this.#waits.clear();
+    this.#signals = undefined;
+    this.#cursor.drop();
+    this.#held = [];
+    this.#state = null;
+    this.#options.ended(this);
+  }
+}

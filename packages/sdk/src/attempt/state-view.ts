@@ -1,0 +1,39 @@
+// The state of a key as its handler sees it: what was there when the attempt started, under what it wrote since.
+
+import type { Payload } from "@perdure/protocol";
+
+export class StateView {
+  readonly #base: ReadonlyMap<string, Payload>;
+  /** `null`: cleared. */
+  readonly #written = new Map<string, Payload | null>();
+  #clearedAll = false;
+
+  constructor(base: ReadonlyMap<string, Payload>) {
+    this.#base = base;
+  }
+
+  get(name: string): Payload | undefined {
+    const written = this.#written.get(name);
+    if (written !== undefined) return written ?? undefined;
+    return this.#clearedAll ? undefined : this.#base.get(name);
+  }
+
+  set(name: string, value: Payload | null): void {
+    this.#written.set(name, value);
+  }
+
+  clearAll(): void {
+    this.#written.clear();
+    this.#clearedAll = true;
+  }
+
+  /** Sorted: the order of a map would depend on how the state came to be. */
+  keys(): string[] {
+    const names = new Set(this.#clearedAll ? [] : this.#base.keys());
+    for (const [name, value] of this.#written) {
+      if (value === null) names.delete(name);
+      else names.add(name);
+    }
+    return [...names].sort();
+  }
+}

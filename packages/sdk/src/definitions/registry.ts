@@ -1,0 +1,71 @@
+// All definitions that one deployment offers.
+
+import type { ServiceManifest } from "@perdure/protocol";
+import { DefinitionError } from "@perdure/protocol";
+import type { HandlerSpec } from "./handler.ts";
+import { manifestOf } from "./manifest.ts";
+import type { AnyDefinition } from "./service.ts";
+
+export interface Registry {
+  readonly definitions: readonly AnyDefinition[];
+  readonly manifests: readonly ServiceManifest[];
+  find(service: string, handler: string): HandlerSpec | undefined;
+  /** Targets that may have been meant, best first: `inbox/add`. */
+  near(service: string, handler: string): readonly string[];
+}
+
+/** @throws DefinitionError where two definitions have one name. */
+export function createRegistry(definitions: readonly AnyDefinition[]): Registry {
+  const byName = new Map<string, AnyDefinition>();
+  for (const definition of definitions) {
+    const other = byName.get(definition.name);
+    if (other !== undefined && other !== definition)
+      throw new DefinitionError(`two definitions have the name "${definition.name}"`);
+    byName.set(definition.name, definition);
+  }
+  const unique = [...byName.values()];
+  return {
+    definitions: unique,
+    manifests: unique.map(manifestOf),
+    find: (service, handler) => byName.get(service)?.specs.get(handler),
+    near: (service, handler) => nearTargets(unique, service, handler),
+  };
+}
+
+const NEAR_TARGETS_MAX = 3;
+
+function nearTargets(definitions: readonly AnyDefinition[], service: string, handler: string): string[] {
+  const found: { readonly target: string; readonly distance: number }[] = [];
+  for (const definition of definitions) {
+    const serviceDistance = nearness(service, definition.name);
+    if (serviceDistance === undefined) continue;
+    for (const name of definition.specs.keys()) {
+      // A service that is exactly right shows its handlers even where none of them is like the one that was asked for.
+      const distance = nearness(handler, name) ?? (serviceDistance === 0 ? handler.length + name.length : undefined);
+      if (distance !== undefined)
+        found.push({ target: `${definition.name}/${name}`, distance: serviceDistance + distance });
+    }
+  }
+  found.sort((a, b) => a.distance - b.distance || (a.target < b.target ? -1 : 1));
+  return found.slice(0, NEAR_TARGETS_MAX).map((item) => item.target);
+}
+
+/** Edits between two names, or undefined where they are too many for a slip of the finger. */
+function nearness(asked: string, offered: string): number | undefined {
+  const distance = editDistance(asked.toLowerCase(), offered.toLowerCase());
+  return distance <= Math.max(1, Math.floor(Math.max(asked.length, offered.length) / 3)) ? distance : undefined;
+}
+
+/** Levenshtein's, by rows. */
+export function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(substitution, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

@@ -1,0 +1,53 @@
+// E7: a cancel reaches the code of a run only when all its children have ended; what had finished stays as it was.
+
+import { CANCEL_SIGNAL, isFinished, type RunId } from "@perdure/protocol";
+import type { Checker, Context } from "./checker.ts";
+import type { ShadowRun } from "./shadow.ts";
+
+export function createCancelChecker(): Checker {
+  /** Children that were open when their parent was told, in this commit. */
+  let open: { readonly parent: RunId; readonly child: ShadowRun }[] = [];
+  return {
+    name: "cancels",
+    beforeCommit() {
+      open = [];
+    },
+    beforeMutation(context, mutation) {
+      if (mutation.type === "appendEntry") {
+        const run = context.shadow.bySeq.get(mutation.run);
+        if (run === undefined) return;
+        const { entry } = mutation;
+        if (entry.kind === "signal" && entry.signal === CANCEL_SIGNAL) for (const child of openChildren(context, run)) open.push({ parent: run.record.id, child });
+        else if (entry.kind === "completion") checkHeld(context, run, entry.id);
+      } else if (mutation.type === "updateRun") {
+        const before = context.shadow.bySeq.get(mutation.run.seq)?.record;
+        if (before === undefined || !isFinished(before.status) || before.generation !== mutation.run.generation) return;
+        const same = before.status === mutation.run.status && JSON.stringify(before.result) === JSON.stringify(mutation.run.result);
+        if (!same) context.report("E7", `${context.names.of(before.id)} was ${before.status}, and is ${mutation.run.status} now`);
+      }
+    },
+    afterCommit(context) {
+      for (const { parent, child } of open) {
+        const { record } = child;
+        if (child.deleted || isFinished(record.status) || record.parent?.awaited !== true) continue;
+        context.report("E7", `${context.names.of(parent)} is told of its cancel, and its child ${context.names.of(record.id)} is ${record.status}`);
+      }
+    },
+  };
+}
+
+function openChildren(context: Context, run: ShadowRun): ShadowRun[] {
+  const children = context.shadow.childrenOf.get(run.record.id) ?? [];
+  return children.filter(({ record, deleted }) => !deleted && !isFinished(record.status) && record.parent?.awaited === true);
+}
+
+/** While a run is being cancelled, the ends of its children come after its own cancel. */
+function checkHeld(context: Context, run: ShadowRun, command: number): void {
+  const { cancelling, id } = run.record;
+  if (cancelling === null) return;
+  const child = context.shadow.command(run, command)?.child;
+  if (child === undefined || !cancelling.waitingFor.includes(child)) return;
+  const told = run.entries.at(-1)?.entry;
+  const toldNow = run.entries.some(({ entry }) => entry.kind === "signal" && entry.signal === CANCEL_SIGNAL);
+  if (told === undefined || !toldNow) context.report("E7", `${context.names.of(id)} is told of its child's end before its own cancel`);
+}

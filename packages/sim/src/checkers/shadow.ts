@@ -1,0 +1,131 @@
+// The shadow: what the storage must hold, rebuilt from the commits that were seen to be applied. Written without a look
+// at any store, so that a store's mistake is not repeated here.
+
+import type { KeyName, Mutation } from "@perdure/engine";
+import type { Entry, Payload, Result, Run, RunId } from "@perdure/protocol";
+
+export interface ShadowEntry {
+  readonly entry: Entry;
+  /** When it was committed. */
+  readonly tick: number;
+}
+
+export interface ShadowRun {
+  record: Run;
+  entries: ShadowEntry[];
+  commands: number;
+  /** Commands that have their result. */
+  readonly completed: Set<number>;
+  /** Every result that a run of this id was ever finished with, as JSON. */
+  readonly results: Set<string>;
+  /** Payloads of the signals that were ever written for this id, as JSON. */
+  readonly signals: Set<string>;
+  deleted: boolean;
+}
+
+export function keyText(key: KeyName): string {
+  return `${key.service}/${key.key}`;
+}
+
+export class Shadow {
+  /** The last bearer of each id, deleted or not. */
+  readonly runs: Map<RunId, ShadowRun> = new Map();
+  readonly bySeq: Map<number, ShadowRun> = new Map();
+  readonly state: Map<string, Map<string, Payload>> = new Map();
+  readonly childrenOf: Map<RunId, ShadowRun[]> = new Map();
+  epoch = 0;
+
+  run(id: RunId): ShadowRun | undefined {
+    const run = this.runs.get(id);
+    return run?.deleted === false ? run : undefined;
+  }
+
+  command(run: ShadowRun, id: number): Extract<Entry, { kind: "command" }> | undefined {
+    for (const { entry } of run.entries) if (entry.kind === "command" && entry.id === id) return entry;
+    return undefined;
+  }
+
+  apply(mutation: Mutation, tick: number): void {
+    switch (mutation.type) {
+      case "insertRun":
+        return this.#insert(mutation.run);
+      case "updateRun":
+        return this.#update(mutation.run);
+      case "promoteRun": {
+        const run = this.run(mutation.id);
+        if (run !== undefined) run.record = { ...run.record, status: "running", changedAt: mutation.at };
+        return;
+      }
+      case "deleteRun": {
+        const run = this.bySeq.get(mutation.run);
+        if (run !== undefined) run.deleted = true;
+        return;
+      }
+      case "appendEntry":
+        return this.#append(mutation.run, mutation.entry, tick);
+      case "truncate":
+        return this.#truncate(mutation.run, mutation.from);
+      case "setState":
+        this.#stateOf(mutation.key).set(mutation.name, mutation.value);
+        return;
+      case "clearState":
+        this.#stateOf(mutation.key).delete(mutation.name);
+        return;
+      case "clearAllState":
+        this.#stateOf(mutation.key).clear();
+        return;
+      default:
+        return; // Timers, waiters and promises show in what they cause.
+    }
+  }
+
+  #insert(record: Run): void {
+    const before = this.runs.get(record.id); // Callers may still be told of the one that was deleted.
+    const [results, signals] = [before?.results ?? new Set<string>(), before?.signals ?? new Set<string>()];
+    const run: ShadowRun = { record, entries: [], commands: 0, completed: new Set(), results, signals, deleted: false };
+    this.runs.set(record.id, run);
+    this.bySeq.set(record.seq, run);
+    this.#noteResult(run, record.result);
+    if (record.parent === null) return;
+    const siblings = this.childrenOf.get(record.parent.run);
+    if (siblings === undefined) this.childrenOf.set(record.parent.run, [run]);
+    else siblings.push(run);
+  }
+
+  #update(record: Run): void {
+    const run = this.bySeq.get(record.seq);
+    if (run === undefined) return;
+    run.record = record;
+    this.#noteResult(run, record.result);
+  }
+
+  #noteResult(run: ShadowRun, result: Result | null): void {
+    if (result !== null) run.results.add(JSON.stringify(result));
+  }
+
+  #append(seq: number, entry: Entry, tick: number): void {
+    const run = this.bySeq.get(seq);
+    if (run === undefined) return;
+    run.entries.push({ entry, tick });
+    if (entry.kind === "command") run.commands = entry.id;
+    if (entry.kind === "completion" || (entry.kind === "command" && entry.result !== undefined)) run.completed.add(entry.id);
+    if (entry.kind === "signal") run.signals.add(JSON.stringify(entry.payload));
+  }
+
+  #truncate(seq: number, from: number): void {
+    const run = this.bySeq.get(seq);
+    if (run === undefined) return;
+    const kept = run.entries.filter(({ entry }) => entry.index < from);
+    run.entries = [];
+    run.commands = 0;
+    run.completed.clear();
+    for (const { entry, tick } of kept) this.#append(seq, entry, tick);
+  }
+
+  #stateOf(key: KeyName): Map<string, Payload> {
+    const text = keyText(key);
+    let state = this.state.get(text);
+    if (state === undefined) this.state.set(text, (state = new Map()));
+    return state;
+  }
+}

@@ -1,0 +1,86 @@
+// npm run sim -- --seed N [--executor script|sdk] [--verbose]     one world
+// npm run sim -- --seeds N [--from N]                             many fresh ones
+// npm run sim -- --long [--minutes N]                             as many as fit
+
+import { parseArgs } from "node:util";
+import type { Violation } from "./observations.ts";
+import { runWorld, type WorldReport } from "./world.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    seeds: { type: "string" },
+    from: { type: "string" },
+    executor: { type: "string", default: "script" },
+    verbose: { type: "boolean", default: false },
+    long: { type: "boolean", default: false },
+    minutes: { type: "string", default: "10" },
+  },
+});
+
+type Kind = "script" | "sdk";
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function repeatCommand(seed: number, executor: Kind): string {
+  return `npm run sim -- --seed ${seed} --executor ${executor} --verbose`;
+}
+
+function describe(report: WorldReport): string {
+  const ok = report.violations.length === 0;
+  return `${ok ? "OK" : "FAILED"} ${report.faultTicks}+${report.healTicks} ticks, ${report.events} events, ${report.settled}/${report.runs} runs settled, ${report.entries} entries, journal hash ${report.journalHash}`;
+}
+
+function sayViolations(violations: readonly Violation[]): void {
+  for (const { promise, text } of violations) say(`  ${promise}: ${text}`);
+}
+
+async function one(seed: number, executor: Kind): Promise<boolean> {
+  const report = await runWorld({ seed, executor, ...(values.verbose ? { trace: say } : {}) });
+  say(report.parameters);
+  sayViolations(report.violations);
+  say(describe(report));
+  return report.violations.length === 0;
+}
+
+async function many(from: number, goesOn: (done: number) => boolean, executors: readonly Kind[]): Promise<boolean> {
+  const failed: { readonly seed: number; readonly executor: Kind }[] = [];
+  const began = performance.now();
+  let [done, entries] = [0, 0];
+  for (; goesOn(done); done += 1) {
+    const seed = from + done;
+    const executor = executors[done % executors.length] ?? "script";
+    const report = await runWorld({ seed, executor, impatient: true });
+    entries += report.entries;
+    if (report.violations.length > 0) {
+      failed.push({ seed, executor });
+      const first = report.violations[0];
+      say(`FAILED seed ${seed}: ${first?.promise}: ${first?.text.split("\n").slice(0, 6).join("\n")}\n  repeat with: ${repeatCommand(seed, executor)}`);
+    }
+    if (process.stdout.isTTY && done % 50 === 49) process.stdout.write(`\r${done + 1} worlds, ${failed.length} failed `);
+  }
+  const seconds = (performance.now() - began) / 1_000;
+  say(`${failed.length === 0 ? "OK" : "FAILED"} ${done} worlds from seed ${from}, ${failed.length} failed, ${entries} entries, ${seconds.toFixed(1)} s, ${(done / seconds).toFixed(0)} worlds/s`);
+  return failed.length === 0;
+}
+
+function kindOf(text: string): readonly Kind[] {
+  if (text === "script" || text === "sdk") return [text];
+  if (text === "both") return ["script", "sdk"];
+  throw new RangeError(`--executor is script, sdk or both, not ${text}`);
+}
+
+const executors = kindOf(values.executor);
+const from = values.from === undefined ? Math.floor(Date.now() % 1_000_000_000) : Number(values.from);
+let ok: boolean;
+if (values.seed !== undefined) ok = await one(Number(values.seed), executors[0] ?? "script");
+else if (values.long) {
+  const until = performance.now() + Number(values.minutes) * 60_000;
+  ok = await many(from, () => performance.now() < until, executors);
+} else {
+  const count = Number(values.seeds ?? "200");
+  ok = await many(from, (done) => done < count, executors);
+}
+process.exitCode = ok ? 0 : 1;

@@ -1,0 +1,62 @@
+// What can be seen of the world from outside: the only thing that checkers know.
+
+import type { Commit, Question, Reply } from "@perdure/engine";
+import type { AttemptStart, Awaiting, Entry, Instant, Payload, Result, Run, RunId } from "@perdure/protocol";
+
+export interface StoredRun {
+  readonly run: Run;
+  readonly entries: readonly Entry[];
+}
+
+/** How an attempt ended. `crash`: its host died. */
+export type AttemptEnd = "end" | "suspend" | "error" | "abort" | "crash";
+
+export type Observation =
+  /** A host took the partition. */
+  | { readonly type: "acquired"; readonly tick: number; readonly host: number; readonly epoch: number }
+  /** A commit was applied. `now`: the latest instant that the host can have seen when it decided. */
+  | { readonly type: "committed"; readonly tick: number; readonly host: number; readonly now: Instant; readonly commit: Commit }
+  | { readonly type: "started"; readonly tick: number; readonly host: number; readonly epoch: number; readonly attempt: number; readonly start: AttemptStart }
+  /** Entries were handed to a live attempt. */
+  | { readonly type: "told"; readonly attempt: number; readonly entries: readonly Entry[] }
+  | { readonly type: "over"; readonly tick: number; readonly attempt: number; readonly how: AttemptEnd; readonly entriesSeen?: number; readonly awaiting?: readonly Awaiting[] }
+  /** The closure of step `command` began. */
+  | { readonly type: "executed"; readonly tick: number; readonly attempt: number; readonly command: number }
+  /** The code of an attempt saw how a command ended. */
+  | { readonly type: "observed"; readonly attempt: number; readonly command: number; readonly result: Result }
+  /** On replay the code asked for something else than what is recorded. */
+  | { readonly type: "mismatch"; readonly attempt: number; readonly text: string }
+  /** Somebody asks; the answer may never come. */
+  | { readonly type: "asked"; readonly question: Question }
+  | { readonly type: "replied"; readonly tick: number; readonly question: Question; readonly reply: Reply }
+  /** All that the storage holds. */
+  | { readonly type: "stored"; readonly runs: readonly StoredRun[]; readonly states: readonly StoredState[] }
+  /** The faults are over, and the world is looked at from time to time. */
+  | { readonly type: "pulse"; readonly tick: number }
+  /** The world is at rest, or will not get there (`why`). */
+  | { readonly type: "settled"; readonly figures: Readonly<Record<string, number>>; readonly why: string | null };
+
+export interface StoredState {
+  readonly service: string;
+  readonly key: string;
+  readonly state: ReadonlyMap<string, Payload>;
+}
+
+/** A promise of the engine (E1 to E9), or the agreement between engine and executors (C2). */
+export interface Violation {
+  readonly promise: string;
+  readonly text: string;
+}
+
+export type Report = (promise: string, text: string) => void;
+
+/** Short names for runs, in the order in which they are first spoken of. */
+export class Names {
+  readonly #names: Map<RunId, string> = new Map();
+
+  of(id: RunId): string {
+    let name = this.#names.get(id);
+    if (name === undefined) this.#names.set(id, (name = `r${this.#names.size + 1}`));
+    return name;
+  }
+}

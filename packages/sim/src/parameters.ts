@@ -1,0 +1,132 @@
+// The parameters of a world, drawn from its seed. Each seed also switches whole classes of faults and features off
+// (swarm), so that rare combinations are not drowned by common ones.
+
+import { FEATURES, type Feature, type ProgramSettings } from "./program.ts";
+import type { Random } from "./random.ts";
+
+export type Suspending = "eager" | "never" | "delayed" | "mixed";
+
+export interface FaultParameters {
+  /** Mean milliseconds between two of them; 0: none. */
+  readonly crashEveryMs: number;
+  readonly takeoverEveryMs: number;
+  readonly jumpEveryMs: number;
+  readonly drainEveryMs: number;
+  readonly jumpMsMax: number;
+  /** Probabilities. */
+  readonly commitRefused: number;
+  readonly commitUncertain: number;
+  readonly loadFails: number;
+  readonly attemptFails: number;
+}
+
+export interface ExecutorParameters {
+  readonly kind: "script" | "sdk";
+  readonly suspending: Suspending;
+  readonly lateStartMsMax: number;
+  readonly stepMsMax: number;
+  readonly reactMsMax: number;
+}
+
+export type OperatorAction = "signal" | "cancel" | "kill" | "pause" | "resume" | "restart" | "purge" | "settle" | "edit" | "attach";
+
+export interface Parameters {
+  readonly seed: number;
+  readonly hosts: number;
+  readonly faultMs: number;
+  readonly submissions: number;
+  readonly storeMsMax: number;
+  readonly faults: FaultParameters;
+  readonly executor: ExecutorParameters;
+  readonly programs: ProgramSettings;
+  readonly limits: { readonly attemptsLiveMax: number; readonly readyRunsMax: number; readonly batchEventsMax: number; readonly timersPerBatchMax: number; readonly retentionPageMax: number };
+  /** Weights of what people do from outside, and how often they do something; 0: never. */
+  readonly operator: Readonly<Record<OperatorAction, number>>;
+  readonly operatorEveryMs: number;
+  readonly retention: { readonly everyMs: number; readonly keepMs: number };
+  readonly handlerTriesMax: number;
+  readonly onExhausted: "pause" | "throw";
+}
+
+const ACTIONS: readonly OperatorAction[] = ["signal", "cancel", "kill", "pause", "resume", "restart", "purge", "settle", "edit", "attach"];
+
+export function drawParameters(seed: number, random: Random, kind: "script" | "sdk"): Parameters {
+  const some = (probability: number, value: () => number) => (random.chance(probability) ? value() : 0);
+  const features = new Set<Feature>(FEATURES.filter((feature) => feature === "step" || random.chance(0.7)));
+  const calm = random.chance(0.1); // A world without faults finds what needs none.
+  const fault = (probability: number, value: () => number) => (calm ? 0 : some(probability, value));
+  return {
+    seed,
+    hosts: random.chance(0.5) ? 2 : 1,
+    faultMs: random.int(500, 4_000),
+    submissions: random.int(2, 12),
+    storeMsMax: random.pick([0, 2, 10, 40]),
+    faults: {
+      crashEveryMs: fault(0.5, () => random.int(150, 1_500)),
+      takeoverEveryMs: fault(0.5, () => random.int(200, 2_000)),
+      jumpEveryMs: fault(0.3, () => random.int(200, 2_000)),
+      drainEveryMs: fault(0.2, () => random.int(400, 2_000)),
+      jumpMsMax: random.pick([20, 1_000, 10_000]),
+      commitRefused: fault(0.3, () => 0.03),
+      commitUncertain: fault(0.2, () => 0.02),
+      loadFails: fault(0.2, () => 0.01),
+      attemptFails: fault(0.3, () => random.pick([0.02, 0.1])),
+    },
+    executor: {
+      kind,
+      suspending: random.pick(["eager", "never", "delayed", "mixed", "mixed"]),
+      lateStartMsMax: some(0.3, () => 30),
+      stepMsMax: random.pick([1, 20, 200]),
+      reactMsMax: some(0.4, () => random.pick([3, 30])),
+    },
+    programs: {
+      count: random.int(2, 6),
+      features,
+      sleepMsMax: random.pick([50, 500, 3_000]),
+      atMostOnce: some(0.4, () => 0.3),
+      stepFails: some(0.6, () => 0.3),
+      keysPerProgram: random.int(1, 2),
+      idempotent: some(0.5, () => 0.4),
+    },
+    limits: drawLimits(random),
+    operator: Object.fromEntries(ACTIONS.map((action) => [action, some(0.5, () => 1)])) as Record<OperatorAction, number>,
+    operatorEveryMs: some(0.75, () => random.pick([15, 60, 250])),
+    retention: random.chance(0.3) ? { everyMs: random.int(50, 400), keepMs: random.int(0, 600) } : { everyMs: 60_000, keepMs: 86_400_000 },
+    handlerTriesMax: random.pick([2, 5, 1_000]),
+    onExhausted: random.pick(["pause", "throw"]),
+  };
+}
+
+function drawLimits(random: Random): Parameters["limits"] {
+  const small = random.chance(0.5);
+  const batchEventsMax = small && random.chance(0.6) ? random.int(1, 6) : 10_000;
+  return {
+    attemptsLiveMax: small ? random.int(1, 8) : 10_000,
+    readyRunsMax: small && random.chance(0.5) ? random.int(1, 6) : 50_000,
+    batchEventsMax,
+    timersPerBatchMax: Math.min(batchEventsMax, small && random.chance(0.5) ? random.int(1, 3) : 1_000),
+    retentionPageMax: random.chance(0.5) ? random.int(1, 3) : 500,
+  };
+}
+
+/** One line that says what kind of world a seed is. */
+export function describeParameters(p: Parameters): string {
+  const { faults, executor, limits } = p;
+  const every = (name: string, ms: number) => (ms === 0 ? [] : [`${name}=1/${ms}ms`]);
+  const share = (name: string, probability: number) => (probability === 0 ? [] : [`${name}=1/${Math.round(1 / probability)}`]);
+  return [
+    `SEED=${p.seed} executor=${executor.kind} store=memory hosts=${p.hosts} submissions=${p.submissions} programs=${p.programs.count}`,
+    `fault_ms=${p.faultMs} store_ms=0..${p.storeMsMax} suspend=${executor.suspending} step_ms=0..${executor.stepMsMax}`,
+    ...every("crash", faults.crashEveryMs),
+    ...every("takeover", faults.takeoverEveryMs),
+    ...every("drain", faults.drainEveryMs),
+    ...(faults.jumpEveryMs === 0 ? [] : [`clock=jumps(1/${faults.jumpEveryMs}ms,${faults.jumpMsMax}ms)`]),
+    ...share("commit_refused", faults.commitRefused),
+    ...share("commit_uncertain", faults.commitUncertain),
+    ...share("load_fail", faults.loadFails),
+    ...share("attempt_fail", faults.attemptFails),
+    ...every("operator", p.operatorEveryMs),
+    `live_max=${limits.attemptsLiveMax} ready_max=${limits.readyRunsMax} batch_max=${limits.batchEventsMax}`,
+    ...(p.retention.everyMs < 60_000 ? [`retention=${p.retention.keepMs}ms/${p.retention.everyMs}ms`] : []),
+  ].join(" ");
+}

@@ -1,0 +1,221 @@
+// Programs: what the handlers of a simulated world do, as data. The scripted executor and the SDK's handlers both
+// interpret them.
+//
+// P1. A program calls, sends to and attaches to programs with larger numbers only, and a keyed run of program `n` has a
+//     key of its own number: so neither calls nor keys can wait in a circle, and every program comes to an end.
+
+import type { Random } from "./random.ts";
+
+export type Kind = "service" | "object" | "shared" | "workflow" | "poke";
+
+export type Node =
+  | StepNode
+  | { readonly op: "sleep"; readonly ms: number }
+  | CallNode
+  | SendNode
+  | { readonly op: "get" | "set" | "clear"; readonly name: string }
+  | { readonly op: "keys" | "clearAll" }
+  | { readonly op: "signal"; readonly name: string }
+  /** Makes an awakeable, gives it to a program that is sent off, and waits for it. */
+  | { readonly op: "handshake"; readonly to: Callee }
+  | { readonly op: "promise"; readonly verb: "get" | "peek" | "complete"; readonly name: string }
+  | { readonly op: "attach" | "output"; readonly to: Callee }
+  | { readonly op: "all" | "race" | "seq"; readonly nodes: readonly Node[] }
+  | { readonly op: "try"; readonly node: Node; readonly rescue: Node }
+  | { readonly op: "fail" };
+
+export interface StepNode {
+  readonly op: "step";
+  readonly name: string;
+  /** So many executions fail before one succeeds. */
+  readonly transient: number;
+  /** What happens at the end of its tries. */
+  readonly exhausted: "never" | "pause" | "throw";
+  readonly terminal: boolean;
+  readonly atMostOnce: boolean;
+}
+
+export interface Callee {
+  readonly program: number;
+  readonly kind: Kind;
+  readonly key: string | null;
+  readonly idempotencyKey: string | null;
+}
+
+export interface CallNode {
+  readonly op: "call";
+  readonly to: Callee;
+}
+
+export interface SendNode {
+  readonly op: "send";
+  readonly to: Callee;
+  readonly delayMs: number;
+  /** What is sent to the run afterwards: a signal, or a cancel. */
+  readonly then: "nothing" | "signal" | "cancel";
+}
+
+/** Kinds of things that the programs of a world do; a seed switches some of them off. */
+export const FEATURES = [
+  "step",
+  "sleep",
+  "call",
+  "send",
+  "state",
+  "signal",
+  "handshake",
+  "promise",
+  "attach",
+  "parallel",
+  "try",
+  "fail",
+] as const;
+export type Feature = (typeof FEATURES)[number];
+
+export interface ProgramSettings {
+  readonly count: number;
+  readonly features: ReadonlySet<Feature>;
+  readonly sleepMsMax: number;
+  readonly atMostOnce: number;
+  readonly stepFails: number;
+  readonly keysPerProgram: number;
+  readonly idempotent: number;
+}
+
+export interface Program {
+  readonly number: number;
+  /** How it is usually started. */
+  readonly kind: Kind;
+  readonly node: Node;
+}
+
+export function drawPrograms(random: Random, settings: ProgramSettings): readonly Program[] {
+  const kinds = Array.from({ length: settings.count }, () => random.weighted<Kind>({ service: 3, object: 4, shared: 1, workflow: 2, poke: 0 }));
+  return kinds.map((kind, number) => ({ number, kind, node: new Author(random.split(`program ${number}`), settings, kinds, number).program() }));
+}
+
+const WEIGHTS: Readonly<Record<Feature, number>> = {
+  step: 6,
+  sleep: 2,
+  call: 3,
+  send: 2,
+  state: 4,
+  signal: 1.5,
+  handshake: 1,
+  promise: 1.5,
+  attach: 1,
+  parallel: 2,
+  try: 1.5,
+  fail: 0.3,
+};
+
+class Author {
+  readonly #random: Random;
+  readonly #settings: ProgramSettings;
+  readonly #kinds: readonly Kind[];
+  readonly #number: number;
+  /** Runs that it may still start. */
+  #starts = 2;
+
+  constructor(random: Random, settings: ProgramSettings, kinds: readonly Kind[], number: number) {
+    this.#random = random;
+    this.#settings = settings;
+    this.#kinds = kinds;
+    this.#number = number;
+  }
+
+  program(): Node {
+    return { op: "seq", nodes: Array.from({ length: this.#random.int(1, 4) }, () => this.#node(0)) };
+  }
+
+  #node(depth: number): Node {
+    const random = this.#random;
+    const weights = Object.fromEntries(
+      FEATURES.map((feature) => [feature, this.#settings.features.has(feature) && this.#possible(feature, depth) ? WEIGHTS[feature] : 0]),
+    ) as Record<Feature, number>;
+    switch (random.weighted(weights)) {
+      case "step":
+        return this.#step();
+      case "sleep":
+        return { op: "sleep", ms: random.chance(0.2) ? random.int(0, 3) : random.int(1, this.#settings.sleepMsMax) };
+      case "call":
+        return { op: "call", to: this.#callee(true) };
+      case "send":
+        return { op: "send", to: this.#callee(true), delayMs: random.chance(0.5) ? 0 : random.int(1, 1_000), then: random.weighted({ nothing: 4, signal: 1, cancel: 1 }) };
+      case "state":
+        return this.#state();
+      case "signal":
+        return { op: "signal", name: `s${random.int(0, 1)}` };
+      case "handshake":
+        return { op: "handshake", to: this.#callee(false) };
+      case "promise":
+        return { op: "promise", verb: random.weighted({ get: 2, peek: 1, complete: 2 }), name: `p${random.int(0, 1)}` };
+      case "attach":
+        return { op: random.chance(0.6) ? "attach" : "output", to: { ...this.#callee(false), idempotencyKey: `i${random.int(0, 1)}` } };
+      case "parallel":
+        return { op: random.chance(0.65) ? "all" : "race", nodes: Array.from({ length: random.int(2, 3) }, () => this.#node(depth + 1)) };
+      case "try":
+        return { op: "try", node: this.#node(depth + 1), rescue: this.#node(depth + 1) };
+      default:
+        return { op: "fail" };
+    }
+  }
+
+  #possible(feature: Feature, depth: number): boolean {
+    const starts = feature === "call" || feature === "send" || feature === "handshake";
+    if (starts && this.#starts === 0) return false;
+    if (starts || feature === "attach") return this.#number + 1 < this.#settings.count;
+    return depth < 2 || (feature !== "parallel" && feature !== "try");
+  }
+
+  #step(): StepNode {
+    const random = this.#random;
+    const { stepFails, atMostOnce } = this.#settings;
+    const fails = random.chance(stepFails);
+    return {
+      op: "step",
+      name: `step${random.int(0, 9)}`,
+      transient: fails ? random.int(1, 3) : 0,
+      exhausted: fails ? random.weighted({ never: 3, pause: 1, throw: 1 }) : "never",
+      terminal: random.chance(stepFails * 0.3),
+      atMostOnce: random.chance(atMostOnce),
+    };
+  }
+
+  #state(): Node {
+    const name = `v${this.#random.int(0, 2)}`;
+    const op = this.#random.weighted({ get: 4, set: 5, clear: 1, keys: 1, clearAll: 0.5 });
+    return op === "keys" || op === "clearAll" ? { op } : { op, name };
+  }
+
+  #callee(idempotencyMatters: boolean): Callee {
+    const random = this.#random;
+    this.#starts -= 1;
+    const program = random.int(this.#number + 1, this.#settings.count - 1);
+    const kind = this.#kinds[program] ?? "service";
+    const idempotent = idempotencyMatters && random.chance(this.#settings.idempotent);
+    return {
+      program,
+      kind,
+      key: keyFor(kind, program, random.int(0, this.#settings.keysPerProgram - 1)),
+      idempotencyKey: idempotent && kind !== "workflow" ? `i${random.int(0, 1)}` : null,
+    };
+  }
+}
+
+/** P1: keys belong to one program. */
+export function keyFor(kind: Kind, program: number, which: number): string | null {
+  return kind === "service" ? null : `k${program}.${which}`;
+}
+
+/** What a run is submitted with: its program, and the awakeable that it answers when it is done. */
+export interface ProgramInput {
+  readonly program: number;
+  readonly answer?: string;
+  /** `poke`: the promise to complete. */
+  readonly promise?: string;
+}
+
+export function encodeInput(input: ProgramInput): string {
+  return JSON.stringify(input);
+}

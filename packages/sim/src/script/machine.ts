@@ -1,0 +1,306 @@
+// The replay machine of the scripted executor
+// ===========================================
+// It runs a program's code as fibers (generators), feeds it the entries of the journal one at a time, and lets it run
+// until it waits before it sees the next one (J3). It knows nothing of time and faults; script-attempt.ts does.
+//
+// M1. Command ids are the order in which the code asks, whatever is replayed and whatever is new (C3).
+// M2. What is in the journal is not asked for again; what is not, is asked for when the journal has been replayed.
+
+import { type AttemptStart, CANCEL_SIGNAL, type Command, type Entry, type Failure, type Payload, type Result, type RunId, type SignalName } from "@perdure/protocol";
+import type { ProgramInput, StepNode } from "../program.ts";
+import { hashText } from "../random.ts";
+
+/** A failure that the code sees, and may catch. */
+export class ScriptFailure extends Error {
+  readonly failure: Failure;
+  readonly cancelled: boolean;
+  constructor(failure: Failure, cancelled = false) {
+    super(failure.message);
+    this.failure = failure;
+    this.cancelled = cancelled;
+  }
+}
+
+export type Wait =
+  | { readonly on: "command"; readonly id: number }
+  /** The command's own entry: at most once, and the id of a child. */
+  | { readonly on: "entry"; readonly id: number }
+  | { readonly on: "signal"; readonly signal: SignalName }
+  | { readonly on: "fibers"; readonly fibers: readonly Fiber[]; readonly mode: "all" | "race" };
+
+export type Code = Generator<Wait, Result, Result>;
+
+export interface Fiber {
+  readonly code: Code;
+  wait: Wait | null;
+  outcome: { readonly result: Result } | { readonly failure: ScriptFailure } | null;
+  joiner: Fiber | null;
+}
+
+export interface Asked {
+  readonly command: Command;
+  readonly step: StepNode | null;
+  /** What the code already knows, sent along (a state that it was given). */
+  readonly given: Result | undefined;
+}
+
+export interface StepProgress {
+  readonly id: number;
+  readonly node: StepNode;
+  tries: number;
+  retryAt: number;
+  /** At most once, and its intent stands in the journal without a result. */
+  unknown: boolean;
+}
+
+export interface MachinePorts {
+  now(): number;
+  /** The code asks for something that is not in the journal. */
+  ask(id: number, asked: Asked): void;
+  observed(id: number, result: Result): void;
+  lazyState(): boolean;
+}
+
+export class Mismatch extends Error {}
+
+export class Machine {
+  readonly start: AttemptStart;
+  readonly input: ProgramInput;
+  readonly #ports: MachinePorts;
+  readonly #main: Fiber;
+  readonly #waiting: Set<Fiber> = new Set();
+  readonly #asked: Asked[] = [];
+  readonly #signals: Map<SignalName, Result[]> = new Map();
+  readonly #entries: Map<number, RunId | null> = new Map();
+  /** Steps that have no result yet. */
+  readonly steps: Map<number, StepProgress> = new Map();
+  readonly state: Map<string, Payload> | null;
+  awakeables = 16;
+  /** Index of the last entry that the code was given. */
+  seen = 0;
+  #digest = 0;
+  #journaled = 0;
+  #live = false;
+
+  constructor(start: AttemptStart, input: ProgramInput, ports: MachinePorts, code: (machine: Machine) => Code) {
+    this.start = start;
+    this.input = input;
+    this.#ports = ports;
+    this.state = start.state === null ? null : new Map(start.state);
+    this.#main = { code: code(this), wait: null, outcome: null, joiner: null };
+  }
+
+  /** Replays what is in the journal, then asks for what is not. */
+  begin(): void {
+    for (const entry of this.start.entries) if (entry.kind === "command") this.#journaled = entry.id;
+    this.#resume(this.#main, null);
+    for (const entry of this.start.entries) this.#feed(entry);
+    this.#live = true;
+    if (this.outcome !== null) return;
+    for (let id = this.#journaled + 1; id <= this.#asked.length; id += 1) this.#ports.ask(id, this.#asked[id - 1] as Asked);
+  }
+
+  feed(entry: Entry): void {
+    this.#feed(entry);
+  }
+
+  get outcome(): Fiber["outcome"] {
+    return this.#main.outcome;
+  }
+
+  get digest(): number {
+    return this.#digest;
+  }
+
+  /** What the fibers wait for. */
+  waits(): readonly Wait[] {
+    return [...this.#waiting].flatMap((fiber) => (fiber.wait === null ? [] : [fiber.wait]));
+  }
+
+  asked(id: number): Asked | undefined {
+    return this.#asked[id - 1];
+  }
+
+  /** The run that a call or send started, once its entry was seen. */
+  child(id: number): RunId | null {
+    return this.#entries.get(id) ?? null;
+  }
+
+  /** The command's entry stands in the journal and was seen. */
+  isDurable(id: number): boolean {
+    return this.#entries.has(id);
+  }
+
+  now(): number {
+    return this.#ports.now();
+  }
+
+  /** M1. */
+  ask(command: Command, step: StepNode | null = null, given?: Result): number {
+    const asked: Asked = { command, step, given };
+    const id = this.#asked.push(asked);
+    if (step !== null) this.steps.set(id, { id, node: step, tries: 0, retryAt: 0, unknown: false });
+    if (this.#live) this.#ports.ask(id, asked);
+    return id;
+  }
+
+  /** The state of the key as the code knows it, or undefined where the engine is to be asked. */
+  knownState(): ReadonlyMap<string, Payload> | undefined {
+    return this.state === null || this.#ports.lazyState() ? undefined : this.state;
+  }
+
+  /** A write that the loaded state does not hold yet. */
+  get isNew(): boolean {
+    return this.#asked.length > this.#journaled;
+  }
+
+  spawn(code: Code): Fiber {
+    const fiber: Fiber = { code, wait: null, outcome: null, joiner: null };
+    this.#resume(fiber, null);
+    return fiber;
+  }
+
+  #feed(entry: Entry): void {
+    if (this.#main.outcome !== null) return;
+    this.seen = entry.index;
+    switch (entry.kind) {
+      case "command":
+        return this.#command(entry);
+      case "completion":
+        return this.#complete(entry.id, entry.result);
+      case "signal":
+        return this.#signal(entry.signal, entry.payload);
+      case "retry": {
+        const step = this.steps.get(entry.id);
+        if (step !== undefined) Object.assign(step, { tries: entry.tries, retryAt: entry.retryAt ?? 0 });
+        return;
+      }
+      case "resumed":
+        for (const step of this.steps.values()) {
+          step.tries = 0;
+          step.retryAt = 0;
+          if (step.id === entry.forget) step.unknown = false;
+        }
+    }
+  }
+
+  #command(entry: Extract<Entry, { kind: "command" }>): void {
+    const asked = this.#asked[entry.id - 1];
+    if (asked === undefined || headOf(asked.command) !== headOf(entry.command))
+      throw new Mismatch(`command ${entry.id}: recorded ${headOf(entry.command)}, now ${asked === undefined ? "nothing" : headOf(asked.command)}`);
+    this.#entries.set(entry.id, entry.child ?? null);
+    const step = this.steps.get(entry.id);
+    if (step !== undefined && !this.#live && step.node.atMostOnce) step.unknown = true;
+    this.#wake((wait) => wait.on === "entry" && wait.id === entry.id, { kind: "void" });
+    if (entry.result !== undefined) this.#complete(entry.id, entry.result);
+  }
+
+  #complete(id: number, result: Result): void {
+    this.steps.delete(id);
+    this.#ports.observed(id, result);
+    this.#wake((wait) => wait.on === "command" && wait.id === id, result);
+  }
+
+  #signal(signal: SignalName, payload: Result): void {
+    if (signal === CANCEL_SIGNAL) {
+      const failure = new ScriptFailure({ code: 409, message: "the run was cancelled", errorCode: "P0002" }, true);
+      for (const fiber of [...this.#waiting]) {
+        if (fiber.wait === null || fiber.wait.on === "fibers") continue;
+        this.#note(`cancel ${fiber.wait.on}`);
+        this.#resume(fiber, failure);
+      }
+      return;
+    }
+    const taken = this.#wake((wait) => wait.on === "signal" && wait.signal === signal, payload);
+    if (taken) return;
+    const buffered = this.#signals.get(signal);
+    if (buffered === undefined) this.#signals.set(signal, [payload]);
+    else buffered.push(payload);
+  }
+
+  /** Resumes the first fiber whose wait matches. */
+  #wake(matches: (wait: Wait) => boolean, result: Result): boolean {
+    for (const fiber of this.#waiting) {
+      if (fiber.wait === null || !matches(fiber.wait)) continue;
+      this.#note(`${JSON.stringify(fiber.wait)} ${JSON.stringify(result)}`);
+      this.#resume(fiber, result);
+      return true;
+    }
+    return false;
+  }
+
+  #note(text: string): void {
+    this.#digest = hashText(text, this.#digest);
+  }
+
+  #resume(fiber: Fiber, input: Result | ScriptFailure | null): void {
+    this.#waiting.delete(fiber);
+    let next: Result | ScriptFailure | null = input;
+    for (;;) {
+      const wait = this.#advance(fiber, next);
+      if (wait === null) break;
+      next = this.#ready(fiber, wait);
+      if (next !== null) continue;
+      fiber.wait = wait;
+      this.#waiting.add(fiber);
+      return;
+    }
+    fiber.wait = null;
+    const { joiner } = fiber;
+    if (joiner?.wait?.on !== "fibers") return;
+    const joined = joinOutcome(joiner.wait);
+    if (joined !== null) this.#resume(joiner, joined);
+  }
+
+  /** Lets the code run to its next wait; null: it is done. */
+  #advance(fiber: Fiber, input: Result | ScriptFailure | null): Wait | null {
+    fiber.wait = null;
+    try {
+      const step = input instanceof ScriptFailure ? fiber.code.throw(input) : fiber.code.next(input ?? { kind: "void" });
+      if (step.done !== true) return step.value;
+      fiber.outcome = { result: step.value };
+    } catch (error) {
+      if (!(error instanceof ScriptFailure)) throw error;
+      fiber.outcome = { failure: error };
+    }
+    return null;
+  }
+
+  /** What is waited for and is already there. */
+  #ready(fiber: Fiber, wait: Wait): Result | ScriptFailure | null {
+    if (wait.on === "signal") return this.#signals.get(wait.signal)?.shift() ?? null;
+    if (wait.on !== "fibers") return null;
+    for (const child of wait.fibers) child.joiner = fiber;
+    return joinOutcome(wait);
+  }
+}
+
+function joinOutcome(wait: Extract<Wait, { on: "fibers" }>): Result | ScriptFailure | null {
+  for (const fiber of wait.fibers) {
+    if (fiber.outcome === null) continue;
+    if ("failure" in fiber.outcome) return fiber.outcome.failure;
+    if (wait.mode === "race") return fiber.outcome.result;
+  }
+  return wait.fibers.every((fiber) => fiber.outcome !== null) ? { kind: "void" } : null;
+}
+
+/** What of a command has to be the same on replay. */
+function headOf(command: Command): string {
+  switch (command.type) {
+    case "step":
+      return `step ${command.name}`;
+    case "call":
+    case "send":
+      return `${command.type} ${command.target.service}/${command.target.handler}/${command.target.key ?? ""}`;
+    case "getState":
+    case "setState":
+    case "clearState":
+    case "getPromise":
+    case "peekPromise":
+    case "completePromise":
+      return `${command.type} ${command.key}`;
+    default:
+      return command.type;
+  }
+}
+

@@ -1,0 +1,82 @@
+// Watches the conversation between engine and executor from the executor's side: what attempts were told, what they
+// said last. Around any executor.
+
+import type { Attempt, AttemptReplies, AttemptStart, Executor, RunId } from "@perdure/protocol";
+import type { AttemptEnd, Observation } from "./observations.ts";
+
+export interface Watch {
+  readonly host: number;
+  tick(): number;
+  epoch(): number;
+  nextAttempt(): number;
+  see(observation: Observation): void;
+}
+
+export class WatchedExecutor implements Executor {
+  readonly #inner: Executor;
+  readonly #watch: Watch;
+  /** Attempts of this host that are not over. */
+  readonly #live: Map<RunId, number> = new Map();
+
+  constructor(inner: Executor, watch: Watch) {
+    this.#inner = inner;
+    this.#watch = watch;
+  }
+
+  /** The live attempt of a run on this host, for what its code does. */
+  attemptOf(run: RunId): number | undefined {
+    return this.#live.get(run);
+  }
+
+  start(start: AttemptStart, replies: AttemptReplies): Attempt {
+    const watch = this.#watch;
+    const attempt = watch.nextAttempt();
+    this.#live.set(start.run, attempt);
+    watch.see({ type: "started", tick: watch.tick(), host: watch.host, epoch: watch.epoch(), attempt, start });
+    const inner = this.#inner.start(start, this.#watchReplies(start.run, attempt, replies));
+    return {
+      notify: (entries) => {
+        watch.see({ type: "told", attempt, entries });
+        inner.notify(entries);
+      },
+      abort: (reason) => {
+        this.#over(start.run, attempt, "abort");
+        inner.abort(reason);
+      },
+      awaiting: () => inner.awaiting(),
+      yield: () => inner.yield(),
+    };
+  }
+
+  #watchReplies(run: RunId, attempt: number, replies: AttemptReplies): AttemptReplies {
+    return {
+      command: (id, command, result) => replies.command(id, command, result),
+      propose: (id, result) => replies.propose(id, result),
+      retrying: (id, tries, failure, retryAt) => replies.retrying(id, tries, failure, retryAt),
+      end: (result) => {
+        this.#over(run, attempt, "end");
+        replies.end(result);
+      },
+      suspend: (awaiting, entriesSeen) => {
+        if (!this.#over(run, attempt, "suspend", { entriesSeen, awaiting })) return;
+        replies.suspend(awaiting, entriesSeen);
+      },
+      error: (failure) => {
+        this.#over(run, attempt, "error");
+        replies.error(failure);
+      },
+    };
+  }
+
+  #over(run: RunId, attempt: number, how: AttemptEnd, more: object = {}): boolean {
+    if (this.#live.get(run) !== attempt) return false;
+    this.#live.delete(run);
+    this.#watch.see({ type: "over", tick: this.#watch.tick(), attempt, how, ...more });
+    return true;
+  }
+
+  /** The host dies, and everything on it. */
+  crash(): void {
+    for (const [run, attempt] of this.#live) this.#over(run, attempt, "crash");
+  }
+}
