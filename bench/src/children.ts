@@ -110,6 +110,22 @@ export async function startModule<Ready>(name: string, module: URL, args: readon
   return { ...child, ready: await within(30_000, `start of ${name}`, ready.promise) };
 }
 
+/** Runs one of our own modules to its `{ report }`; on the way it may say `{ progress }`. */
+export async function startProgress<Report>(name: string, module: URL, args: readonly string[], msMax: number, onProgress: (text: string) => void): Promise<Report> {
+  const child = watch(name, fork(module, [...args], { detached: true, stdio: ["ignore", "pipe", "pipe", "ipc"] }), "SIGTERM");
+  const report = Promise.withResolvers<Report>();
+  child.process.on("message", (message: { report?: Report; progress?: string }) => {
+    if (message.progress !== undefined) onProgress(message.progress);
+    if (message.report !== undefined) report.resolve(message.report);
+  });
+  child.process.once("exit", () => report.reject(new Error(`${name} ended before its report\n${child.output()}`)));
+  try {
+    return await within(msMax, `report of ${name}`, report.promise);
+  } finally {
+    await child.stop();
+  }
+}
+
 /** Polls `url` until it answers 2xx. */
 export async function healthy(child: Child, url: string, msMax = 30_000): Promise<void> {
   const deadline = Date.now() + msMax;

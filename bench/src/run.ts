@@ -8,6 +8,10 @@ import { type BenchModule, progress, table } from "./bench.ts";
 
 const benches: Record<string, string> = {
   steps: "a run of ten steps over HTTP at 1, 10, 50 and 200 at a time, beside its peers",
+  history: "the time of one step in runs with 10, 1,000 and 100,000 journal entries",
+  recovery: "kill -9 with 1,000 runs in flight, until all move again",
+  sleepers: "many sleeping runs: memory, disk, wake-ups a second (a million with --long)",
+  writes: "rows, bytes and flushes of a ten-step run",
   floor: "the bare machine: HTTP and group commit into SQLite without an engine, three ways",
 };
 

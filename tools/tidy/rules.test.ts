@@ -137,6 +137,14 @@ describe("reachable", () => {
     expect(broken(reachable, { ...packages, ...worker, ...main })).toEqual([]);
   });
 
+  test("an import with a hole in its name reaches the files that it can mean", () => {
+    const main = { "examples/hello/src/main.ts": "await import(`./parts/${name}.ts`);" };
+    const part = { "examples/hello/src/parts/one.ts": "export const a = 1;" };
+    const deeper = { "examples/hello/src/parts/more/two.ts": "export const a = 1;" };
+    expect(broken(reachable, { ...packages, ...main, ...part })).toEqual([]);
+    expect(broken(reachable, { ...packages, ...main, ...part, ...deeper })).toHaveLength(1);
+  });
+
   test("exports and bin must lead to files", () => {
     const bin = manifest("perdure", { bin: { perdure: "./bin/perdure.mjs" } });
     expect(broken(doors, { "packages/perdure/package.json": bin })).toHaveLength(1);

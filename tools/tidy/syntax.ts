@@ -91,6 +91,20 @@ export function importsOf(file: TextFile): readonly Import[] {
   });
 }
 
+/** What `import(`./${name}.ts`)` can mean: files of a folder, as patterns for paths relative to the root. */
+export function importPatternsOf(file: TextFile): readonly RegExp[] {
+  return nodesOf(file, "ImportExpression").flatMap((node) => {
+    const source = node["source"] as Node;
+    if (source.type !== "TemplateLiteral" || literalText(source) !== undefined) return [];
+    const parts = (source["quasis"] as readonly { readonly value: { readonly cooked: string } }[]).map(
+      (q) => q.value.cooked,
+    );
+    if (parts[0]?.startsWith(".") !== true) return [];
+    const literal = resolveRelative(file.path, parts.join("HOLE")).replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return [new RegExp(`^${literal.replaceAll("HOLE", "[^/]+")}$`)];
+  });
+}
+
 /** Source files named by a string: workers, child processes, `new URL("./x.ts", import.meta.url)`. */
 export function filesNamedIn(file: TextFile): readonly string[] {
   const imports = new Set(importsOf(file).map(({ specifier }) => specifier));

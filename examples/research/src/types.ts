@@ -51,7 +51,7 @@ export interface Assignment {
 }
 
 /** A claim, and the ids of the passages that it rests on. */
-export interface Finding {
+interface Finding {
   readonly claim: string;
   readonly passages: readonly string[];
 }

@@ -20,7 +20,7 @@ describe("injection", () => {
   });
 
   test("a share of the tools fails, the same ones for the same seed", () => {
-    const failures = () => {
+    const failures = (): number[] => {
       const injection = createInjection(parsePlan("tool-errors=0.3,seed=4"), "unused");
       return Array.from({ length: 200 }, () => {
         try {
@@ -32,7 +32,7 @@ describe("injection", () => {
       });
     };
     const first = failures();
-    const failed = first.reduce((sum, one) => sum + one, 0);
+    const failed = first.reduce((sum, one) => sum + one);
     expect(failed).toBeGreaterThan(30);
     expect(failed).toBeLessThan(90);
     expect(failures()).toEqual(first);

@@ -77,12 +77,12 @@ describe("extractive model", () => {
   });
 
   test("plans from the parts of the question and the headings", async () => {
-    const headings = ["Storms > After a storm", "The lamp > Lighting the lamp", "The lamp > .lamp(options)"];
+    const headings = ["Storms > After a storm", "Log book > Entries", "The lamp > In a storm", "Storms > .lamp(storm)"];
     const { answer } = await think(extractive, planTask(question, headings, 3), call);
     expect(answer.topics.map(({ title }) => title)).toEqual([
       "When is the lamp lit",
       "What happens after a storm",
-      "The lamp: Lighting the lamp",
+      "The lamp: In a storm",
     ]);
     expect(answer.topics.every(({ queries }) => queries.length > 0)).toBe(true);
   });

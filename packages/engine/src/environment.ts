@@ -1,15 +1,15 @@
 // What a decision may ask besides the view: facts that do not change while a deployment is loaded. All of it is pure:
 // the same question has the same answer, in the host and in the simulator.
 
-import type { Failure, HandlerMode, RetryPolicy, RunId, Target } from "@perdure/protocol";
+import { assert, type Failure, type HandlerMode, type RetryPolicy, type RunId, type Target } from "@perdure/protocol";
 
 export interface Environment {
   /** How a handler runs; null where there is no such handler. */
   mode(target: Target): HandlerMode | null;
   /** The failure for a target that does not exist, naming near matches. */
   unknownTarget(target: Target): Failure;
-  /** Id of the run that command `command` of `parent` starts; differs per restart (`generation`). */
-  childId(parent: RunId, generation: number, command: number, target: Target): RunId;
+  /** Id of the run that command `command` of `parent` starts in this incarnation of the parent. */
+  childId(parent: RunId, incarnation: number, command: number, target: Target): RunId;
   /** Id of the run that this idempotency key names (E9). */
   idempotentId(target: Target, idempotencyKey: string): RunId;
   /** Id of the one run of a workflow key. */
@@ -19,6 +19,17 @@ export interface Environment {
   retentionMs(target: Target): number;
   /** Names the code that runs start on now. */
   readonly deployment: string | null;
+}
+
+const GENERATIONS_MAX = 1_048_576;
+
+/**
+ * A number that is another one after each restart of a run, and where the id of a deleted run is used anew: the children
+ * of its former lives may still be there, and theirs are other ids.
+ */
+export function incarnation(run: { readonly seq: number; readonly generation: number }): number {
+  assert(run.generation < GENERATIONS_MAX, "a run is restarted less than a million times");
+  return run.seq * GENERATIONS_MAX + run.generation;
 }
 
 /** The id that a submission gets where it is not random, else null. */

@@ -7,7 +7,7 @@ export { derivedId, type Environment } from "./environment.ts";
 export type { AttemptEvent, EditState, Event, LoopEvent, Refusal, Reply, RunEvent, SettleEffect, Submit, Ticket } from "./events.ts";
 export { checkLimits, DEFAULT_LIMITS, type Limits } from "./limits.ts";
 export { Loop, LoopClosedError, type LoopFigures, type LoopOptions, type LoopState, type Question } from "./loop.ts";
-export { compareText, createMemoryStorage, openMemoryStore } from "./memory-store.ts";
+export { createMemoryStorage, matchesRunFilter, openMemoryStore } from "./memory-store.ts";
 export type { CommitFate, MemoryStorage, StorageHooks } from "./memory-store.ts";
 export { NeedsFinder } from "./needs.ts";
 export type { Clock, Observer, Scheduler } from "./ports.ts";

@@ -89,6 +89,8 @@ export class Loop {
   readonly #watchers = new Map<RunId, { readonly ticket: Ticket; readonly existing: boolean }[]>();
   readonly #attempts = new Map<RunId, AttemptHandle>();
   readonly #ready: ReadyList;
+  /** Runs whose `begin` is not decided yet: they will take up room. */
+  readonly #beginning = new Set<RunId>();
   #armed: { readonly at: Instant; readonly cancel: () => void } | null = null;
   #cancelRetention: (() => void) | null = null;
   #yieldedAt = 0;
@@ -242,6 +244,7 @@ export class Loop {
     for (const action of batch.actions) this.#act(action);
     const firedTimers = this.#view.timers !== null;
     this.#view.settle();
+    if (this.#beginning.size > 0) for (const event of events) if (event.type === "begin") this.#beginning.delete(event.run);
     if (batch.deferred.length > 0) this.#queue.unshift(...batch.deferred);
     if (this.#ready.waiting) this.#fillRoom();
     if (firedTimers) this.#rearm().catch((error: unknown) => this.#fail(error));
@@ -337,21 +340,27 @@ export class Loop {
   /** Runs that wait for room get it, as far as there is some; else blocked attempts are asked to make some. */
   #fillRoom(): void {
     if (this.#state !== "running") return;
-    const room = this.#limits.attemptsLiveMax - this.#counters.live;
-    if (room > 0) for (const run of this.#ready.take(room)) this.enqueue({ type: "begin", run });
-    else this.#makeRoom();
-    this.#counters.ready = this.#ready.size;
-    if (this.#ready.size === 0 && this.#ready.overflowed) {
-      this.#ready.refill((id) => this.#attempts.has(id)).then(
-        () => this.#fillRoom(),
-        (error: unknown) => this.#fail(error),
-      );
+    const room = this.#limits.attemptsLiveMax - this.#counters.live - this.#beginning.size;
+    for (const run of this.#ready.take(room)) {
+      this.#beginning.add(run);
+      this.enqueue({ type: "begin", run });
     }
+    this.#counters.ready = this.#ready.size;
+    if (this.#ready.size === 0 && this.#ready.overflowed) this.#refill();
+    else if (this.#ready.size > 0 && this.#beginning.size === 0) this.#makeRoom();
+  }
+
+  #refill(): void {
+    const isTaken = (id: RunId): boolean => this.#attempts.has(id) || this.#beginning.has(id);
+    this.#ready.refill(isTaken).then(
+      () => this.#fillRoom(),
+      (error: unknown) => this.#fail(error),
+    );
   }
 
   #makeRoom(): void {
     const now = this.#clock.now();
-    if (this.#ready.size > 0) this.#planRoom(now + ROOM_RETRY_MS);
+    this.#planRoom(now + ROOM_RETRY_MS);
     if (now - this.#yieldedAt < YIELD_EVERY_MS && now >= this.#yieldedAt) return;
     this.#yieldedAt = now;
     let wanted = this.#ready.size;
@@ -411,6 +420,7 @@ export class Loop {
     this.#view = new View();
     for (const attempt of this.#attempts.values()) attempt.abort(reason);
     this.#attempts.clear();
+    this.#beginning.clear();
     for (const asker of this.#askers.values()) asker.reject(error);
     this.#askers.clear();
     this.#watchers.clear();

@@ -13,7 +13,7 @@ import type { Acquired, Commit, Loaded, LoadedStart, Needs, Store, StoreReader }
 
 export { createMemoryStorage } from "./memory-store/storage.ts";
 export type { CommitFate, MemoryStorage, StorageHooks } from "./memory-store/storage.ts";
-export { compareText } from "./memory-store/order.ts";
+export { matchesRunFilter } from "./memory-store/reader.ts";
 
 export function openMemoryStore(storage: MemoryStorage): Store {
   return new MemoryStore(storage);
@@ -74,7 +74,8 @@ class MemoryStore implements Store {
 
   #apply(commit: Commit): void {
     const { data } = this.#storage;
-    if (commit.epoch !== data.epoch) throw new FencedError(`the partition is at epoch ${data.epoch}, a commit of epoch ${commit.epoch} is refused`);
+    if (commit.epoch !== data.epoch)
+      throw new FencedError(`the partition is at epoch ${data.epoch}, a commit of epoch ${commit.epoch} is refused`);
     applyMutations(data, commit.mutations);
   }
 

@@ -227,7 +227,8 @@ export class NeedsFinder {
     this.#keyOfRun(run);
     const { seq } = run.record;
     if (!this.#view.tails.has(seq)) {
-      this.#missing.tails.set(seq, { run: seq, from: Math.max(1, from) });
+      const other = this.#missing.tails.get(seq)?.from ?? Number.POSITIVE_INFINITY;
+      this.#missing.tails.set(seq, { run: seq, from: Math.min(other, Math.max(1, from)) });
       this.#missing.any = true;
     }
     const children = this.#view.children.get(id);

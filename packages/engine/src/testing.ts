@@ -2,4 +2,13 @@
 
 export { type BlobsContract, describeBlobs, type OpenedBlobs } from "./testing/describe-blobs.ts";
 export { describeStore } from "./testing/describe-store.ts";
-export { fullRun, needs, type OpenedStore, runIdOf, runOf, stepEntry, type StoreContract, Writer } from "./testing/store-harness.ts";
+export {
+  fullRun,
+  needs,
+  type OpenedStore,
+  runIdOf,
+  runOf,
+  stepEntry,
+  type StoreContract,
+  Writer,
+} from "./testing/store-harness.ts";

@@ -115,6 +115,7 @@ export class View {
   addFresh(record: Mutable<Run>): HotRun {
     const run: HotRun = { record, entries: 0, commands: 0, fresh: true, dirty: false, deleted: false, attempt: null };
     this.runs.set(record.id, run);
+    this.children.delete(record.id); // Those were of a deleted run of the same id.
     this.touched.add(run);
     return run;
   }
@@ -124,7 +125,10 @@ export class View {
     for (const run of loaded.runs) this.#absorbRun(run);
     for (const { parent, children } of loaded.children) {
       for (const child of children) this.#absorbRun(child);
-      this.children.set(parent, children.map((child) => child.run.id));
+      // A child is younger than its parent; older ones are children of a deleted run of the same id.
+      const seq = this.runs.get(parent)?.record.seq ?? 0;
+      const own = children.filter((child) => child.run.seq > seq);
+      this.children.set(parent, own.map((child) => child.run.id));
     }
     for (const id of asked.runs) if (!this.runs.has(id)) this.missing.add(id);
     for (const seq of asked.seqs) if (!this.#bySeq.has(seq)) this.#missingSeq.add(seq);

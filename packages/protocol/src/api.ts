@@ -11,7 +11,13 @@ import type { ServiceManifest } from "./manifest.ts";
 import type { Failure } from "./payload.ts";
 import type { HandlerMode, RunStatus } from "./run.ts";
 
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
 /** ISO 8601, UTC, with milliseconds. */
 export type InstantText = string;
@@ -109,7 +115,10 @@ export interface CommandView {
   /** What a signal, promise or awakeable is given. */
   readonly completion?: ResultView;
   /** Whom an attach or output means. */
-  readonly ref?: { readonly run: RunId } | { readonly target: Target; readonly idempotencyKey: string } | { readonly workflow: string; readonly key: string };
+  readonly ref?:
+    | { readonly run: RunId }
+    | { readonly target: Target; readonly idempotencyKey: string }
+    | { readonly workflow: string; readonly key: string };
 }
 
 interface EntryHead {
@@ -119,10 +128,27 @@ interface EntryHead {
 }
 
 export type EntryView =
-  | (EntryHead & { readonly kind: "command"; readonly id: number; readonly command: CommandView; readonly child?: RunId; readonly result?: ResultView })
+  | (EntryHead & {
+      readonly kind: "command";
+      readonly id: number;
+      readonly command: CommandView;
+      readonly child?: RunId;
+      readonly result?: ResultView;
+    })
   | (EntryHead & { readonly kind: "completion"; readonly id: number; readonly result: ResultView })
-  | (EntryHead & { readonly kind: "signal"; readonly signal: SignalName; readonly awakeable?: string; readonly payload: ResultView })
-  | (EntryHead & { readonly kind: "retry"; readonly id: number; readonly tries: number; readonly failure: Failure; readonly retryAt?: InstantText })
+  | (EntryHead & {
+      readonly kind: "signal";
+      readonly signal: SignalName;
+      readonly awakeable?: string;
+      readonly payload: ResultView;
+    })
+  | (EntryHead & {
+      readonly kind: "retry";
+      readonly id: number;
+      readonly tries: number;
+      readonly failure: Failure;
+      readonly retryAt?: InstantText;
+    })
   | (EntryHead & { readonly kind: "resumed"; readonly forget?: number });
 
 export interface JournalPage {
@@ -266,7 +292,19 @@ export type ApiEvent =
   | { readonly type: "deleted"; readonly at: InstantText; readonly runId: RunId }
   | { readonly type: "truncated"; readonly at: InstantText; readonly runId: RunId; readonly from: number }
   /** `name` null: the whole state of the key was cleared. */
-  | { readonly type: "state"; readonly at: InstantText; readonly service: string; readonly key: string; readonly name: string | null }
-  | { readonly type: "promise"; readonly at: InstantText; readonly service: string; readonly key: string; readonly name: string }
+  | {
+      readonly type: "state";
+      readonly at: InstantText;
+      readonly service: string;
+      readonly key: string;
+      readonly name: string | null;
+    }
+  | {
+      readonly type: "promise";
+      readonly at: InstantText;
+      readonly service: string;
+      readonly key: string;
+      readonly name: string;
+    }
   | { readonly type: "reset"; readonly last: string }
   | { readonly type: "overflow"; readonly message: string };

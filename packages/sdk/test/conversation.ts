@@ -30,7 +30,11 @@ export class Conversation {
 
   constructor(definition: AnyDefinition, options: ConversationOptions = {}) {
     const handler = options.handler ?? "go";
-    const executor = createExecutor(      createRegistry([definition]),      { ...this.#ports(), ...options.ports },      { suspendAfterMs: Number.POSITIVE_INFINITY, ...options.executor });
+    const executor = createExecutor(
+      createRegistry([definition]),
+      { ...this.#ports(), ...options.ports },
+      { suspendAfterMs: Number.POSITIVE_INFINITY, ...options.executor },
+    );
     const entries = (options.entries ?? []).map((body) => this.#entry(body));
     this.attempt = executor.start(
       {
@@ -120,8 +124,6 @@ export class Conversation {
 export async function turn(): Promise<void> {
   for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
-
-export const policy = (rest: Partial<RetryPolicy>): Partial<RetryPolicy> => rest;
 
 export function step(id: number, name: string, result?: unknown, atMostOnce = false): Body<Entry> {
   const command: Command = atMostOnce ? { type: "step", name, atMostOnce: true } : { type: "step", name };

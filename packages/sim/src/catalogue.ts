@@ -60,8 +60,8 @@ export class Catalogue implements Environment {
     return new UnknownTargetError(`there is no handler ${target.service}/${target.handler}`).toFailure();
   }
 
-  childId(parent: RunId, generation: number, command: number, target: Target): RunId {
-    return runIdOf(`child ${parent} ${generation} ${command} ${target.service}`);
+  childId(parent: RunId, incarnation: number, command: number, target: Target): RunId {
+    return runIdOf(`child ${parent} ${incarnation} ${command} ${target.service}`);
   }
 
   idempotentId(target: Target, idempotencyKey: string): RunId {

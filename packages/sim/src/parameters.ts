@@ -36,6 +36,8 @@ export interface Parameters {
   readonly faultMs: number;
   readonly submissions: number;
   readonly storeMsMax: number;
+  /** Queued runs of a key that a load shows at most. */
+  readonly keyQueuePage: number;
   readonly faults: FaultParameters;
   readonly executor: ExecutorParameters;
   readonly programs: ProgramSettings;
@@ -59,8 +61,9 @@ export function drawParameters(seed: number, random: Random, kind: "script" | "s
     seed,
     hosts: random.chance(0.5) ? 2 : 1,
     faultMs: random.int(500, 4_000),
-    submissions: random.int(2, 12),
+    submissions: random.pick([3, 8, 16, 24]),
     storeMsMax: random.pick([0, 2, 10, 40]),
+    keyQueuePage: random.chance(0.3) ? random.int(1, 3) : 256,
     faults: {
       crashEveryMs: fault(0.5, () => random.int(150, 1_500)),
       takeoverEveryMs: fault(0.5, () => random.int(200, 2_000)),
@@ -80,7 +83,7 @@ export function drawParameters(seed: number, random: Random, kind: "script" | "s
       reactMsMax: some(0.4, () => random.pick([3, 30])),
     },
     programs: {
-      count: random.int(2, 6),
+      count: random.int(2, 7),
       features,
       sleepMsMax: random.pick([50, 500, 3_000]),
       atMostOnce: some(0.4, () => 0.3),
@@ -116,7 +119,7 @@ export function describeParameters(p: Parameters): string {
   const share = (name: string, probability: number) => (probability === 0 ? [] : [`${name}=1/${Math.round(1 / probability)}`]);
   return [
     `SEED=${p.seed} executor=${executor.kind} store=memory hosts=${p.hosts} submissions=${p.submissions} programs=${p.programs.count}`,
-    `fault_ms=${p.faultMs} store_ms=0..${p.storeMsMax} suspend=${executor.suspending} step_ms=0..${executor.stepMsMax}`,
+    `fault_ms=${p.faultMs} key_page=${p.keyQueuePage} store_ms=0..${p.storeMsMax} suspend=${executor.suspending} step_ms=0..${executor.stepMsMax}`,
     ...every("crash", faults.crashEveryMs),
     ...every("takeover", faults.takeoverEveryMs),
     ...every("drain", faults.drainEveryMs),

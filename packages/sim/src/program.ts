@@ -125,7 +125,7 @@ class Author {
   }
 
   program(): Node {
-    return { op: "seq", nodes: Array.from({ length: this.#random.int(1, 4) }, () => this.#node(0)) };
+    return { op: "seq", nodes: Array.from({ length: this.#random.int(1, 5) }, () => this.#node(0)) };
   }
 
   #node(depth: number): Node {
@@ -139,19 +139,19 @@ class Author {
       case "sleep":
         return { op: "sleep", ms: random.chance(0.2) ? random.int(0, 3) : random.int(1, this.#settings.sleepMsMax) };
       case "call":
-        return { op: "call", to: this.#callee(true) };
+        return { op: "call", to: this.#callee("sometimes") };
       case "send":
-        return { op: "send", to: this.#callee(true), delayMs: random.chance(0.5) ? 0 : random.int(1, 1_000), then: random.weighted({ nothing: 4, signal: 1, cancel: 1 }) };
+        return { op: "send", to: this.#callee("sometimes"), delayMs: random.chance(0.5) ? 0 : random.int(1, 1_000), then: random.weighted({ nothing: 4, signal: 1, cancel: 1 }) };
       case "state":
         return this.#state();
       case "signal":
         return { op: "signal", name: `s${random.int(0, 1)}` };
       case "handshake":
-        return { op: "handshake", to: this.#callee(false) };
+        return { op: "handshake", to: this.#callee("never") };
       case "promise":
         return { op: "promise", verb: random.weighted({ get: 2, peek: 1, complete: 2 }), name: `p${random.int(0, 1)}` };
       case "attach":
-        return { op: random.chance(0.6) ? "attach" : "output", to: { ...this.#callee(false), idempotencyKey: `i${random.int(0, 1)}` } };
+        return { op: random.chance(0.6) ? "attach" : "output", to: this.#callee("always") };
       case "parallel":
         return { op: random.chance(0.65) ? "all" : "race", nodes: Array.from({ length: random.int(2, 3) }, () => this.#node(depth + 1)) };
       case "try":
@@ -188,24 +188,28 @@ class Author {
     return op === "keys" || op === "clearAll" ? { op } : { op, name };
   }
 
-  #callee(idempotencyMatters: boolean): Callee {
+  #callee(idempotency: "always" | "sometimes" | "never"): Callee {
     const random = this.#random;
     this.#starts -= 1;
     const program = random.int(this.#number + 1, this.#settings.count - 1);
     const kind = this.#kinds[program] ?? "service";
-    const idempotent = idempotencyMatters && random.chance(this.#settings.idempotent);
+    const idempotent = idempotency === "always" || (idempotency === "sometimes" && random.chance(this.#settings.idempotent));
     return {
       program,
       kind,
       key: keyFor(kind, program, random.int(0, this.#settings.keysPerProgram - 1)),
-      idempotencyKey: idempotent && kind !== "workflow" ? `i${random.int(0, 1)}` : null,
+      idempotencyKey: idempotent && kind !== "workflow" ? idempotencyKeyFor(program, random.int(0, 1)) : null,
     };
   }
 }
 
-/** P1: keys belong to one program. */
+/** P1: keys belong to one program, of both kinds. */
 export function keyFor(kind: Kind, program: number, which: number): string | null {
   return kind === "service" ? null : `k${program}.${which}`;
+}
+
+export function idempotencyKeyFor(program: number, which: number): string {
+  return `i${program}.${which}`;
 }
 
 /** What a run is submitted with: its program, and the awakeable that it answers when it is done. */

@@ -132,6 +132,7 @@ export class SimHost {
     return new SimStore(this.#ports.storage, {
       random: this.#random.split(`store ${agenda.tick}`),
       latencyMsMax: parameters.storeMsMax,
+      keyQueuePage: parameters.keyQueuePage,
       after: life.after,
       commitRefused: whileFaulty(faults.commitRefused),
       commitUncertain: whileFaulty(faults.commitUncertain),

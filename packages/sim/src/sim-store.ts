@@ -1,13 +1,14 @@
 // The store of a simulated host: the memory store, with latency and faults. The disk outlives the hosts; a host that
 // dies leaves its commits either applied or not, never half (T1), and never hears of them.
 
-import { type Acquired, type Commit, type Loaded, type LoadedStart, type MemoryStorage, type Needs, openMemoryStore, type Store, type StoreReader } from "@perdure/engine";
+import { type Acquired, type Commit, type Loaded, type LoadedKey, type LoadedStart, type MemoryStorage, type Needs, openMemoryStore, type Store, type StoreReader } from "@perdure/engine";
 import { type Instant, type Run, type RunId, StoreWriteError } from "@perdure/protocol";
 import type { Random } from "./random.ts";
 
 export interface StorePorts {
   readonly random: Random;
   readonly latencyMsMax: number;
+  readonly keyQueuePage: number;
   /** In time of the world, unless the host dies before. */
   after(ms: number, callback: () => void): void;
   commitRefused(): number;
@@ -41,7 +42,16 @@ export class SimStore implements Store {
   }
 
   load(needs: Needs): Promise<Loaded> {
-    return this.#read(() => this.#inner.load(needs));
+    return this.#read(async () => {
+      const loaded = await this.#inner.load(needs);
+      return { ...loaded, keys: loaded.keys.map((key) => this.#page(key)) };
+    });
+  }
+
+  /** Shows less of a key's queue than there is: queues of a simulated world are short. */
+  #page(key: LoadedKey): LoadedKey {
+    const { keyQueuePage } = this.#ports;
+    return key.queue.length <= keyQueuePage ? key : { ...key, queue: key.queue.slice(0, keyQueuePage), more: true };
   }
 
   loadStart(run: Run, from: number): Promise<LoadedStart> {

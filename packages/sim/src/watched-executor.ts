@@ -1,7 +1,7 @@
 // Watches the conversation between engine and executor from the executor's side: what attempts were told, what they
 // said last. Around any executor.
 
-import type { Attempt, AttemptReplies, AttemptStart, Executor, RunId } from "@perdure/protocol";
+import { type Attempt, type AttemptReplies, type AttemptStart, type Executor, JournalMismatchError, type RunId } from "@perdure/protocol";
 import type { AttemptEnd, Observation } from "./observations.ts";
 
 export interface Watch {
@@ -62,6 +62,8 @@ export class WatchedExecutor implements Executor {
         replies.suspend(awaiting, entriesSeen);
       },
       error: (failure) => {
+        if (failure.failure.errorCode === JournalMismatchError.code && this.#live.get(run) === attempt)
+          this.#watch.see({ type: "mismatch", attempt, text: failure.failure.message });
         this.#over(run, attempt, "error");
         replies.error(failure);
       },

@@ -7,8 +7,8 @@
 //     the seed. (A turn of `setImmediate` begins only when no microtask is left; nothing in a world waits for real I/O.)
 // W2. All randomness comes from streams split off the seed by name.
 
-import { createMemoryStorage, type MemoryStorage, openMemoryStore } from "@perdure/engine";
-import { type Awaiting, type Executor, isFinished, type RunId } from "@perdure/protocol";
+import { createMemoryStorage, type MemoryStorage, type Mutation, openMemoryStore } from "@perdure/engine";
+import { type Awaiting, type Executor, isFinished, type RunId, valueResult } from "@perdure/protocol";
 import { Agenda } from "./agenda.ts";
 import { Catalogue } from "./catalogue.ts";
 import { Checkers } from "./checkers/all.ts";
@@ -18,7 +18,8 @@ import { Operator } from "./outside/operator.ts";
 import { describeParameters, drawParameters, type Parameters } from "./parameters.ts";
 import { drawPrograms, type Program } from "./program.ts";
 import { hashText, Random } from "./random.ts";
-import { ScriptExecutor } from "./script/attempt.ts";
+import { ScriptExecutor, type ScriptPorts } from "./script/attempt.ts";
+import { createSdkExecutor } from "./sdk/executor.ts";
 import { type Process, type Sabotage, SimHost } from "./sim-host.ts";
 import { Trace, type TraceSink } from "./trace.ts";
 
@@ -56,6 +57,8 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   const world = new World(options);
   return world.run();
 }
+
+type CommonPorts = Pick<ScriptPorts, "programs" | "settings" | "random" | "effects" | "now" | "attemptFails">;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -123,37 +126,54 @@ class World {
 
   #executor(host: SimHost, life: Process): Executor {
     const { faults, executor } = this.#parameters;
-    const random = this.#random.split(`executor ${host.index} ${this.#agenda.tick}`);
-    return new ScriptExecutor({
+    const common = {
       programs: this.#programs,
       settings: executor,
-      random,
+      random: this.#random.split(`executor ${host.index} ${this.#agenda.tick}`),
       effects: this.#effects,
       now: () => host.clock.now(),
+      attemptFails: () => (this.#faulty ? faults.attemptFails : 0),
+    };
+    return executor.kind === "sdk" ? this.#sdkExecutor(host, life, common) : this.#scriptExecutor(host, life, common);
+  }
+
+  #sdkExecutor(host: SimHost, life: Process, common: CommonPorts): Executor {
+    return createSdkExecutor({
+      ...common,
+      idempotentId: (target, idempotencyKey) => this.#environment.idempotentId(target, idempotencyKey),
+      workflowId: (service, key) => this.#environment.workflowId(service, key),
+      after: life.after,
+      executed: (run, command) => this.#ofAttempt(host, run, (attempt) => ({ type: "executed", tick: this.#agenda.tick, attempt, command })),
+      saw: (run, count, digest) => this.#ofAttempt(host, run, (attempt) => ({ type: "observed", attempt, command: count, result: valueResult(String(digest)) })),
+    });
+  }
+
+  /** Something that the code of a live attempt does. */
+  #ofAttempt(host: SimHost, run: RunId, observation: (attempt: number) => Observation): void {
+    const attempt = host.watched?.attemptOf(run);
+    if (attempt !== undefined) this.#see(observation(attempt));
+  }
+
+  #scriptExecutor(host: SimHost, life: Process, common: CommonPorts): Executor {
+    return new ScriptExecutor({
+      ...common,
       after: (ms, callback) => void life.after(ms, callback),
       wakeAt: (at, callback) => void host.clock.wakeAt(at, () => (life.dead ? undefined : callback())),
-      attemptFails: () => (this.#faulty ? faults.attemptFails : 0),
-      executed: (start, command) => {
-        const attempt = host.watched?.attemptOf(start.run);
-        if (attempt !== undefined) this.#see({ type: "executed", tick: this.#agenda.tick, attempt, command });
-      },
-      observed: (start, command, result) => {
-        const attempt = host.watched?.attemptOf(start.run);
-        if (attempt !== undefined) this.#see({ type: "observed", attempt, command, result });
-      },
-      mismatch: (start, text) => {
-        const attempt = host.watched?.attemptOf(start.run);
-        if (attempt !== undefined) this.#see({ type: "mismatch", attempt, text });
-      },
+      executed: ({ run }, command) => this.#ofAttempt(host, run, (attempt) => ({ type: "executed", tick: this.#agenda.tick, attempt, command })),
+      observed: ({ run }, command, result) => this.#ofAttempt(host, run, (attempt) => ({ type: "observed", attempt, command, result })),
     });
   }
 
   #see(observation: Observation): void {
     this.#options.record?.(observation);
+    if (observation.type === "committed") this.#count(observation.commit.mutations);
     this.#trace.see(observation);
     this.#checkers.see(observation);
-    if (observation.type !== "committed") return;
-    for (const mutation of observation.commit.mutations) {
+  }
+
+  #count(mutations: readonly Mutation[]): void {
+    for (const mutation of mutations) {
+      if (mutation.type === "insertRun") this.#names.of(mutation.run.id); // Traced or not, a run has the same name.
       if (mutation.type !== "appendEntry") continue;
       this.#entries += 1;
       this.#hash = hashText(JSON.stringify([mutation.run, mutation.entry]), this.#hash);

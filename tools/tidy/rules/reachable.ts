@@ -1,6 +1,6 @@
 // Every source is reached from somewhere, and every door of a package leads to a file.
 
-import { filesNamedIn, importsOf, resolveRelative } from "../syntax.ts";
+import { filesNamedIn, importPatternsOf, importsOf, resolveRelative } from "../syntax.ts";
 import { codeFiles, isTest, isTestSupport, type Rule, type TextFile, type Tree } from "../tree.ts";
 
 const PLACEHOLDER = "export {};";
@@ -40,6 +40,9 @@ function imported(tree: Tree, isAsked: (file: TextFile) => boolean): ReadonlySet
   for (const file of files.filter(isAsked)) {
     for (const { specifier } of importsOf(file))
       if (specifier.startsWith(".")) found.add(resolveRelative(file.path, specifier));
+    for (const pattern of importPatternsOf(file)) {
+      for (const { path } of files) if (pattern.test(path)) found.add(path);
+    }
     for (const name of filesNamedIn(file)) {
       const asSource = name.replace(/\.js(x?)$/, ".ts$1"); // A worker may be named by its built name.
       for (const { path } of files) if ([name, asSource].some((end) => `/${path}`.endsWith(`/${end}`))) found.add(path);

@@ -23,7 +23,7 @@ export interface Reading {
   readonly leftOut: readonly { readonly path: string; readonly reason: string }[];
 }
 
-export const DOCUMENT = /\.(?:md|mdx|markdown|txt|html?)$/i;
+const DOCUMENT = /\.(?:md|mdx|markdown|txt|html?)$/i;
 const FILES_MAX = 20_000;
 const FILE_BYTES_MAX = 1_000_000;
 const CORPUS_BYTES_MAX = 32_000_000;

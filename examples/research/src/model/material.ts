@@ -1,7 +1,7 @@
 // The material of a prompt: plain text with a few tags, for language models to read and for the extractive model to
 // take apart again. Tags inside the material itself are defused, so that no document can pretend to be an instruction.
 
-export interface MaterialPassage {
+interface MaterialPassage {
   /** Its number in this prompt, from 1: what a model cites. */
   readonly number: number;
   readonly place: string;

@@ -22,7 +22,7 @@ import {
   type SignalName,
 } from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
-import { derivedId } from "../environment.ts";
+import { derivedId, incarnation } from "../environment.ts";
 import type { AttemptEvent } from "../events.ts";
 import { liveAttempt } from "../moves/attempts.ts";
 import { completeWaiters } from "../moves/finish.ts";
@@ -141,7 +141,7 @@ function startChild(batch: Batch, run: HotRun, id: number, command: CallCommand 
 export function childIdOf(batch: Pick<Batch, "environment">, run: HotRun, id: number, command: CallCommand | SendCommand): RunId {
   const mode = batch.environment.mode(command.target);
   const derived = mode === null ? null : derivedId(batch.environment, command.target, command.idempotencyKey ?? null, mode);
-  return derived ?? batch.environment.childId(run.record.id, run.record.generation, id, command.target);
+  return derived ?? batch.environment.childId(run.record.id, incarnation(run.record), id, command.target);
 }
 
 /** Completes command `id` of `run` when `target` ends, which may already be so. */

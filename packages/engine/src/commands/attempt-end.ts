@@ -75,7 +75,7 @@ export function suspend(batch: Batch, event: Of<"suspend">): void {
 export function attemptError(batch: Batch, event: Of<"error">): void {
   const run = batch.view.run(event.run);
   if (run === undefined || liveAttempt(run, event.attempt) === null) return; // E4: stale.
-  if (deferred(batch, run, event)) return;
+  if (event.failure.behavior !== "pause" && deferred(batch, run, event)) return; // A paused run keeps its turn.
   flushHeld(batch, run);
   release(batch, run);
   const { behavior, failure } = event.failure;

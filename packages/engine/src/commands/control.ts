@@ -126,10 +126,10 @@ export function restart(batch: Batch, event: Of<"restart">): void {
 
 /** The entries from `from` on; null where the journal has grown in this batch since they were loaded. */
 function tailFrom(batch: Batch, run: HotRun, from: number): readonly Entry[] | null {
-  const tail = batch.view.tails.get(run.record.seq);
+  const loaded = batch.view.tails.get(run.record.seq);
   batch.view.tails.delete(run.record.seq); // Used once: after the cut it is out of date.
-  if (tail === undefined || tail.length !== run.entries - from + 1) return null;
-  return tail.length === 0 || tail[0]?.index === from ? tail : null;
+  const tail = loaded?.filter((entry) => entry.index >= from); // Another restart in the batch may go further back.
+  return tail?.length === run.entries - from + 1 ? tail : null;
 }
 
 function cut(batch: Batch, run: HotRun, from: number, tail: readonly Entry[]): void {

@@ -146,9 +146,16 @@ class Writer {
   #updateRun(run: Run): void {
     const stored = this.#stored(run.seq, run.id);
     const old = stored.run;
-    const same = old.service === run.service && old.handler === run.handler && old.key === run.key && old.mode === run.mode;
-    assert(same && old.createdAt === run.createdAt && old.idempotencyKey === run.idempotencyKey, `what a run was submitted with never changes: ${run.id}`);
-    assert(old.parent?.run === run.parent?.run && old.parent?.command === run.parent?.command, `a run keeps its parent: ${run.id}`);
+    const same =
+      old.service === run.service && old.handler === run.handler && old.key === run.key && old.mode === run.mode;
+    assert(
+      same && old.createdAt === run.createdAt && old.idempotencyKey === run.idempotencyKey,
+      `what a run was submitted with never changes: ${run.id}`,
+    );
+    assert(
+      old.parent?.run === run.parent?.run && old.parent?.command === run.parent?.command,
+      `a run keeps its parent: ${run.id}`,
+    );
     this.#replace(stored, { ...run, input: old.input, headers: old.headers });
   }
 
@@ -178,8 +185,14 @@ class Writer {
     const stored = this.#data.runs.get(mutation.run);
     assert(stored !== undefined, `an entry needs its run: ${mutation.run}`);
     const { entries } = stored;
-    assert(mutation.entry.index === entries.length + 1, `entry ${mutation.entry.index} of run ${mutation.run} does not follow entry ${entries.length}`);
-    assert(mutation.entry.kind !== "command" || mutation.entry.id === mutation.commands, "J1: command ids count the commands");
+    assert(
+      mutation.entry.index === entries.length + 1,
+      `entry ${mutation.entry.index} of run ${mutation.run} does not follow entry ${entries.length}`,
+    );
+    assert(
+      mutation.entry.kind !== "command" || mutation.entry.id === mutation.commands,
+      "J1: command ids count the commands",
+    );
     this.#splice(entries, entries.length, 0, copy(mutation.entry));
   }
 
@@ -214,7 +227,8 @@ class Writer {
   }
 
   #dropWaits(id: RunId, which: (waiter: Waiter) => boolean = () => true): void {
-    for (const target of this.#data.waits.get(id) ?? []) this.#removeWaiters(target, (waiter) => waiter.run === id && which(waiter));
+    for (const target of this.#data.waits.get(id) ?? [])
+      this.#removeWaiters(target, (waiter) => waiter.run === id && which(waiter));
   }
 
   #setState(key: KeyName, name: string, value: Payload): void {

@@ -25,7 +25,11 @@ export function load(data: StorageData, needs: Needs): Loaded {
   return {
     runs: loadRuns(data, needs),
     keys: needs.keys.map((key) => loadKey(data, key)),
-    promises: needs.promises.map(({ key, name }) => ({ key, name, result: copy(data.promises.get(laneText(key))?.get(name) ?? null) })),
+    promises: needs.promises.map(({ key, name }) => ({
+      key,
+      name,
+      result: copy(data.promises.get(laneText(key))?.get(name) ?? null),
+    })),
     waiters: needs.waiters.map((target) => ({ target, waiters: loadWaiters(data, target) })),
     states: needs.states.map((key) => ({ key, state: loadState(data, key) })),
     children: needs.children.map((parent) => ({ parent, children: loadChildren(data, parent) })),
@@ -53,7 +57,11 @@ export function loadState(data: StorageData, key: KeyName): ReadonlyMap<string, 
   return new Map(values.map(([name, value]) => [name, copy(value)]));
 }
 
-export function loadRunning(data: StorageData, afterSeq: number, limit: number): { readonly id: RunId; readonly seq: number }[] {
+export function loadRunning(
+  data: StorageData,
+  afterSeq: number,
+  limit: number,
+): { readonly id: RunId; readonly seq: number }[] {
   const found = storedInOrder(data).filter(({ run }) => run.status === "running" && run.seq > afterSeq);
   return found.slice(0, limit).map(({ run }) => ({ id: run.id, seq: run.seq }));
 }
@@ -115,7 +123,8 @@ function loadCommand(data: StorageData, run: number, id: number): LoadedCommand 
   const entries = data.runs.get(run)?.entries ?? [];
   const entry = entries.find((candidate) => candidate.kind === "command" && candidate.id === id);
   if (entry?.kind !== "command") return { run, id, entry: null, complete: false };
-  const complete = entry.result !== undefined || entries.some((other) => other.kind === "completion" && other.id === id);
+  const complete =
+    entry.result !== undefined || entries.some((other) => other.kind === "completion" && other.id === id);
   return { run, id, entry: copy(entry), complete };
 }
 

@@ -7,7 +7,7 @@ import { loadState, storedInOrder } from "./load.ts";
 import { compareText } from "./order.ts";
 import type { StorageData } from "./storage.ts";
 
-export const RUNS_PAGE_MAX = 1_000;
+const RUNS_PAGE_MAX = 1_000;
 
 export class MemoryReader implements StoreReader {
   readonly #data: StorageData;
@@ -19,7 +19,7 @@ export class MemoryReader implements StoreReader {
   async runs(filter: RunFilter): Promise<readonly Run[]> {
     const found = storedInOrder(this.#data).map(({ run }) => run);
     if (filter.order !== "oldest") found.reverse();
-    const page = found.filter((run) => matches(run, filter)).slice(0, Math.min(filter.limit, RUNS_PAGE_MAX));
+    const page = found.filter((run) => matchesRunFilter(run, filter)).slice(0, Math.min(filter.limit, RUNS_PAGE_MAX));
     return page.map(copy);
   }
 
@@ -60,12 +60,22 @@ export class MemoryReader implements StoreReader {
     for (const service of state.values()) for (const names of service.values()) values += names.size;
     for (const { list } of waiters.values()) waits += list.length;
     const settled = [...promises.values()].reduce((sum, names) => sum + names.size, 0);
-    return { disk_bytes: 0, runs: runs.size, entries, timers: timers.length, state: values, promises: settled, waiters: waits };
+    return {
+      disk_bytes: 0,
+      runs: runs.size,
+      entries,
+      timers: timers.length,
+      state: values,
+      promises: settled,
+      waiters: waits,
+    };
   }
 }
 
-function matches(run: Run, filter: RunFilter): boolean {
-  if (filter.cursor !== undefined && (filter.order === "oldest" ? run.seq <= filter.cursor : run.seq >= filter.cursor)) return false;
+/** Whether a run belongs on a page of the filter, its cursor included. */
+export function matchesRunFilter(run: Run, filter: RunFilter): boolean {
+  if (filter.cursor !== undefined && (filter.order === "oldest" ? run.seq <= filter.cursor : run.seq >= filter.cursor))
+    return false;
   if (filter.status !== undefined && !filter.status.includes(run.status)) return false;
   if (filter.service !== undefined && run.service !== filter.service) return false;
   if (filter.handler !== undefined && run.handler !== filter.handler) return false;

@@ -14,7 +14,7 @@ export interface StoredRun {
 }
 
 /** Waiters of one target, in order of (run, command). */
-export interface StoredWaiters {
+interface StoredWaiters {
   readonly list: Waiter[];
 }
 

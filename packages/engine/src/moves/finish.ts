@@ -36,6 +36,7 @@ export function finish(batch: Batch, run: HotRun, result: Result): void {
 function tellParent(batch: Batch, child: HotRun, call: { readonly run: HotRun["record"]["id"]; readonly command: number }, result: Result): void {
   const parent = batch.view.run(call.run);
   if (parent === undefined) return; // Nobody is left who waits for it.
+  if (parent.record.seq > child.record.seq) return; // The parent was deleted, and its id is borne by a younger run.
   if (parent.commands < call.command) return; // The parent was restarted from before the call.
   const { cancelling } = parent.record;
   if (cancelling === null || !cancelling.waitingFor.includes(child.record.id)) {

@@ -5,7 +5,14 @@ import { runIdOf, value } from "./store-harness.ts";
 
 const FAILURE: Failure = { code: 409, message: "nein ☃", errorCode: "P0002", metadata: { k: "v" } };
 const BYTES: Uint8Array = new Uint8Array([0, 1, 254, 255]);
-const RESULTS: readonly Result[] = [value('{"a":1}'), value(BYTES), value(""), value(new Uint8Array(0)), { kind: "void" }, { kind: "failure", failure: FAILURE }];
+const RESULTS: readonly Result[] = [
+  value('{"a":1}'),
+  value(BYTES),
+  value(""),
+  value(new Uint8Array(0)),
+  { kind: "void" },
+  { kind: "failure", failure: FAILURE },
+];
 
 export const SAMPLE_COMMANDS: readonly Command[] = [
   { type: "step", name: "charge" },
@@ -13,9 +20,24 @@ export const SAMPLE_COMMANDS: readonly Command[] = [
   { type: "sleep", wakeAt: 5_000 },
   { type: "sleep", name: "nap", wakeAt: 6_000 },
   { type: "call", target: { service: "a", handler: "b" }, input: null },
-  { type: "call", name: "n", target: { service: "a", handler: "b", key: "☃" }, input: BYTES, headers: { h: "1" }, idempotencyKey: "i" },
+  {
+    type: "call",
+    name: "n",
+    target: { service: "a", handler: "b", key: "☃" },
+    input: BYTES,
+    headers: { h: "1" },
+    idempotencyKey: "i",
+  },
   { type: "send", target: { service: "a", handler: "b" }, input: '"x"' },
-  { type: "send", name: "n", target: { service: "a", handler: "b", key: "" }, input: "", headers: {}, idempotencyKey: "", invokeAt: 9 },
+  {
+    type: "send",
+    name: "n",
+    target: { service: "a", handler: "b", key: "" },
+    input: "",
+    headers: {},
+    idempotencyKey: "",
+    invokeAt: 9,
+  },
   { type: "getState", key: "s" },
   { type: "getStateKeys" },
   { type: "setState", key: "s", value: "[1]" },
@@ -25,7 +47,9 @@ export const SAMPLE_COMMANDS: readonly Command[] = [
   { type: "getPromise", key: "p" },
   { type: "peekPromise", key: "p" },
   ...RESULTS.map((completion): Command => ({ type: "completePromise", key: "p", completion })),
-  ...RESULTS.map((payload, i): Command => ({ type: "sendSignal", run: runIdOf(8), signal: i % 2 === 0 ? "go" : 17 + i, payload })),
+  ...RESULTS.map(
+    (payload, i): Command => ({ type: "sendSignal", run: runIdOf(8), signal: i % 2 === 0 ? "go" : 17 + i, payload }),
+  ),
   { type: "attach", ref: { run: runIdOf(4) } },
   { type: "attach", ref: { target: { service: "a", handler: "b", key: "k" }, idempotencyKey: "i" } },
   { type: "output", ref: { workflow: "w", key: "k" } },
@@ -46,7 +70,9 @@ export function sampleJournal(): Entry[] {
     entries.push({ kind: "command", ...next(), id, command: { type: "step", name: "fused" }, result });
   }
   RESULTS.forEach((result, i) => entries.push({ kind: "completion", ...next(), id: i + 1, result }));
-  RESULTS.forEach((payload, i) => entries.push({ kind: "signal", ...next(), signal: i % 2 === 0 ? 17 : "näme", payload }));
+  RESULTS.forEach((payload, i) =>
+    entries.push({ kind: "signal", ...next(), signal: i % 2 === 0 ? 17 : "näme", payload }),
+  );
   entries.push({ kind: "signal", ...next(), signal: 1, payload: { kind: "void" } });
   entries.push({ kind: "signal", ...next(), signal: "", payload: { kind: "void" } });
   entries.push({ kind: "retry", ...next(), id: 1, tries: 2, failure: FAILURE, retryAt: 7 });

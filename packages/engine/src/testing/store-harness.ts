@@ -1,6 +1,14 @@
 // What the store contract needs of an implementation, and the makings of its tests.
 
-import { type CommandEntry, encodeRunId, type Entry, type Payload, type Result, type Run, type RunId } from "@perdure/protocol";
+import {
+  type CommandEntry,
+  encodeRunId,
+  type Entry,
+  type Payload,
+  type Result,
+  type Run,
+  type RunId,
+} from "@perdure/protocol";
 import type { Commit, Loaded, Mutation, Needs, Store } from "../store.ts";
 
 export interface OpenedStore {
@@ -83,7 +91,12 @@ export function fullRun(seq: number): Run {
     arrival: 12,
     generation: 3,
     retry: { tries: 4, failure, at: 99 },
-    awaiting: [{ kind: "completion", id: 3 }, { kind: "signal", signal: "go" }, { kind: "signal", signal: 17 }, { kind: "time", at: 77 }],
+    awaiting: [
+      { kind: "completion", id: 3 },
+      { kind: "signal", signal: "go" },
+      { kind: "signal", signal: 17 },
+      { kind: "time", at: 77 },
+    ],
     pausedBy: failure,
     cancelling: {
       waitingFor: [runIdOf(5), runIdOf(6)],
@@ -112,7 +125,20 @@ export function append(run: number, commands: number, entry: Entry): Mutation {
 }
 
 export function needs(some: Partial<Needs>): Needs {
-  return { runs: [], runsBySeq: [], keys: [], promises: [], waiters: [], states: [], children: [], commands: [], tails: [], timers: null, finished: null, ...some };
+  return {
+    runs: [],
+    runsBySeq: [],
+    keys: [],
+    promises: [],
+    waiters: [],
+    states: [],
+    children: [],
+    commands: [],
+    tails: [],
+    timers: null,
+    finished: null,
+    ...some,
+  };
 }
 
 /** A store under one epoch, with the shortest words for what tests do most. */

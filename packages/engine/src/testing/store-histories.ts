@@ -3,12 +3,16 @@
 
 import { type Entry, isFinished, type Payload, type Result, type Run, RUN_STATUSES } from "@perdure/protocol";
 import fc from "fast-check";
-import type { KeyName, Mutation, Timer, WaitTarget } from "../store.ts";
+import { type KeyName, laneOf, type Mutation, type Timer, type WaitTarget } from "../store.ts";
 import { SAMPLE_COMMANDS } from "./sample-entries.ts";
 import { runIdOf, runOf } from "./store-harness.ts";
 
 export const RUNS = 6;
-export const KEYS: readonly KeyName[] = [{ service: "inbox", key: "a" }, { service: "inbox", key: "\u{1F98A}" }, { service: "flow", key: "\uFFFD" }];
+export const KEYS: readonly KeyName[] = [
+  { service: "inbox", key: "a" },
+  { service: "inbox", key: "\u{1F98A}" },
+  { service: "flow", key: "\uFFFD" },
+];
 export const NAMES: readonly string[] = ["", "n", "\u{1F98A}", "\uFFFD"];
 export const TARGETS: readonly WaitTarget[] = [
   { kind: "run", run: runIdOf(1) },
@@ -19,7 +23,22 @@ const KINDS = ["sleep", "start", "wake", "retry"] as const;
 const MODES = ["exclusive", "shared", "workflow"] as const;
 
 export interface Intent {
-  readonly what: "insert" | "update" | "promote" | "delete" | "append" | "truncate" | "timer" | "untimer" | "state" | "unstate" | "promise" | "wait" | "contradict" | "stale" | "reopen";
+  readonly what:
+    | "insert"
+    | "update"
+    | "promote"
+    | "delete"
+    | "append"
+    | "truncate"
+    | "timer"
+    | "untimer"
+    | "state"
+    | "unstate"
+    | "promise"
+    | "wait"
+    | "contradict"
+    | "stale"
+    | "reopen";
   readonly a: number;
   readonly b: number;
   readonly c: number;
@@ -31,19 +50,32 @@ export type History = readonly (readonly Intent[])[];
 /** Batches of intents. `large`: also payloads of that size. */
 export function histories(large: number | undefined): fc.Arbitrary<History> {
   const small = fc.oneof(fc.json(), fc.string({ unit: "binary" }), fc.uint8Array({ maxLength: 40 }));
-  const big = fc.integer({ min: 0, max: 3 }).map((i): Payload => (i % 2 === 0 ? `"${"x".repeat((large ?? 0) + i)}"` : new Uint8Array((large ?? 0) + i).fill(i)));
-  const payload = large === undefined ? small : fc.oneof({ weight: 12, arbitrary: small }, { weight: 1, arbitrary: big });
+  const big = fc
+    .integer({ min: 0, max: 3 })
+    .map(
+      (i): Payload => (i % 2 === 0 ? `"${"x".repeat((large ?? 0) + i)}"` : new Uint8Array((large ?? 0) + i).fill(i)),
+    );
+  const payload =
+    large === undefined ? small : fc.oneof({ weight: 12, arbitrary: small }, { weight: 1, arbitrary: big });
   const number = fc.nat({ max: 1_000 });
   const often = ["insert", "update", "append", "append", "append", "timer", "state", "promise", "wait"] as const;
   const seldom = ["promote", "delete", "truncate", "untimer", "unstate", "contradict", "stale", "reopen"] as const;
-  const what = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...often) }, { weight: 1, arbitrary: fc.constantFrom(...seldom) });
-  return fc.array(fc.array(fc.record({ what, a: number, b: number, c: number, payload }), { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 25 });
+  const what = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...often) },
+    { weight: 1, arbitrary: fc.constantFrom(...seldom) },
+  );
+  return fc.array(
+    fc.array(fc.record({ what, a: number, b: number, c: number, payload }), { minLength: 1, maxLength: 6 }),
+    { minLength: 1, maxLength: 25 },
+  );
 }
 
 interface KnownRun {
   run: Run;
   entries: number;
   commands: number;
+  /** Commands up to each entry, from entry 0 on. */
+  counts: number[];
 }
 
 /** What the history has made so far, as far as it has to be known to go on. */
@@ -65,7 +97,9 @@ export class HistoryState {
       case "update":
         return known === undefined ? [] : this.#update(known, intent);
       case "promote":
-        return known?.run.status === "queued" && known.run.key !== null && known.run.mode !== "shared" ? this.#promote(known, b) : [];
+        return known === undefined || laneOf(known.run) !== "queued" || this.#isHeld(known.run)
+          ? []
+          : this.#promote(known, b);
       case "delete":
         return known === undefined ? [] : this.#delete(known);
       case "append":
@@ -75,13 +109,17 @@ export class HistoryState {
       case "timer":
         return [this.#timer({ at: b % 50, run: known?.run.seq ?? 77, kind: KINDS[c % 4] ?? "sleep", id: a % 3 })];
       case "untimer":
-        return this.#timers.length === 0 ? [] : [{ type: "removeTimer", timer: this.#timers[a % this.#timers.length] as Timer }];
+        return this.#timers.length === 0
+          ? []
+          : [{ type: "removeTimer", timer: this.#timers[a % this.#timers.length] as Timer }];
       case "state":
         return [{ type: "setState", key, name, value: payload }];
       case "unstate":
         return [a % 3 === 0 ? { type: "clearAllState", key } : { type: "clearState", key, name }];
       case "promise":
-        return [a % 5 === 0 ? { type: "clearPromises", key } : { type: "setPromise", key, name, result: resultOf(intent) }];
+        return [
+          a % 5 === 0 ? { type: "clearPromises", key } : { type: "setPromise", key, name, result: resultOf(intent) },
+        ];
       case "wait":
         return [this.#wait(intent)];
       case "contradict":
@@ -94,19 +132,21 @@ export class HistoryState {
   #insert({ b, c, payload }: Intent, key: KeyName): readonly Mutation[] {
     const seq = (this.#seq += 1 + (c % 3));
     const keyed = b % 4 !== 0;
-    const run = runOf(seq, {
-      id: runIdOf(seq, b % 2),
-      status: RUN_STATUSES[c % RUN_STATUSES.length] ?? "running",
-      service: keyed ? key.service : "mailer",
-      key: keyed ? key.key : null,
-      mode: keyed ? (MODES[c % 3] ?? "shared") : "service",
-      input: b % 5 === 0 ? null : payload,
-      parent: c % 4 === 0 ? { run: runIdOf(1 + (b % 3)), command: c, awaited: b % 2 === 0 } : null,
-      headers: b % 7 === 0 ? { h: "v" } : null,
-      idempotencyKey: b % 6 === 0 ? "i" : null,
-      arrival: keyed ? ++this.#arrival : 0,
-    });
-    this.#runs.set(seq, { run, entries: 0, commands: 0 });
+    const run = this.#inLane(
+      runOf(seq, {
+        id: runIdOf(seq, b % 2),
+        status: RUN_STATUSES[c % RUN_STATUSES.length] ?? "running",
+        service: keyed ? key.service : "mailer",
+        key: keyed ? key.key : null,
+        mode: keyed ? (MODES[c % 3] ?? "shared") : "service",
+        input: b % 5 === 0 ? null : payload,
+        parent: c % 4 === 0 ? { run: runIdOf(1 + (b % 3)), command: c, awaited: b % 2 === 0 } : null,
+        headers: b % 7 === 0 ? { h: "v" } : null,
+        idempotencyKey: b % 6 === 0 ? "i" : null,
+        arrival: keyed ? ++this.#arrival : 0,
+      }),
+    );
+    this.#runs.set(seq, { run, entries: 0, commands: 0, counts: [0] });
     return [{ type: "insertRun", run }];
   }
 
@@ -115,7 +155,7 @@ export class HistoryState {
     const status = RUN_STATUSES[b % RUN_STATUSES.length] ?? "running";
     const failure = { code: 500, message: "x" };
     const { parent } = known.run;
-    known.run = {
+    known.run = this.#inLane({
       ...known.run,
       status,
       changedAt: c,
@@ -128,11 +168,27 @@ export class HistoryState {
       retry: c % 6 === 0 ? { tries: 1, failure } : null,
       awaiting: c % 7 === 0 ? [{ kind: "time", at: b }] : null,
       pausedBy: status === "paused" ? failure : null,
-      cancelling: c % 11 === 0 ? { waitingFor: [runIdOf(b)], held: [{ command: 1, result: { kind: "value", value: new Uint8Array([b % 256]) } }] } : null,
+      cancelling:
+        c % 11 === 0
+          ? {
+              waitingFor: [runIdOf(b)],
+              held: [{ command: 1, result: { kind: "value", value: new Uint8Array([b % 256]) } }],
+            }
+          : null,
       parent: parent === null ? null : { ...parent, awaited: c % 2 === 0 },
       arrival: known.run.key !== null && c % 3 === 0 ? ++this.#arrival : known.run.arrival,
-    };
+    });
     return [{ type: "updateRun", run: known.run }];
+  }
+
+  /** E3: no history gives two runs the turn of one key. */
+  #inLane(run: Run): Run {
+    return laneOf(run) === "holder" && this.#isHeld(run) ? { ...run, status: "queued" } : run;
+  }
+
+  #isHeld(run: Run): boolean {
+    const others = [...this.#runs.values()].map((known) => known.run).filter(({ seq }) => seq !== run.seq);
+    return others.some((other) => other.service === run.service && other.key === run.key && laneOf(other) === "holder");
   }
 
   #promote(known: KnownRun, at: number): readonly Mutation[] {
@@ -149,14 +205,14 @@ export class HistoryState {
     const entry = entryOf(known, intent);
     known.entries = entry.index;
     if (entry.kind === "command") known.commands = entry.id;
+    known.counts[entry.index] = known.commands;
     return [{ type: "appendEntry", run: known.run.seq, commands: known.commands, entry }];
   }
 
   #truncate(known: KnownRun, from: number): readonly Mutation[] {
-    // To the start: which commands the rest of a journal holds is not kept here.
-    known.entries = 0;
-    known.commands = 0;
-    return [{ type: "truncate", run: known.run.seq, id: known.run.id, from: Math.min(from, 1) }];
+    known.entries = from - 1;
+    known.commands = known.counts[from - 1] ?? 0;
+    return [{ type: "truncate", run: known.run.seq, id: known.run.id, from, commands: known.commands }];
   }
 
   #timer(timer: Timer): Mutation {
@@ -181,7 +237,9 @@ export class HistoryState {
 
 function resultOf({ a, payload }: Intent): Result {
   if (a % 4 === 0) return { kind: "void" };
-  return a % 4 === 1 ? { kind: "failure", failure: { code: 400, message: "m", metadata: { a: "b" } } } : { kind: "value", value: payload };
+  return a % 4 === 1
+    ? { kind: "failure", failure: { code: 400, message: "m", metadata: { a: "b" } } }
+    : { kind: "value", value: payload };
 }
 
 function entryOf(known: KnownRun, intent: Intent): Entry {
@@ -196,8 +254,19 @@ function entryOf(known: KnownRun, intent: Intent): Entry {
     case 2:
       return { kind: "retry", ...base, id: open, tries: c, failure: { code: 1, message: "m" } };
     case 3:
-      return { kind: "command", ...base, id: known.commands + 1, command: SAMPLE_COMMANDS[a % SAMPLE_COMMANDS.length] as (typeof SAMPLE_COMMANDS)[number] };
+      return {
+        kind: "command",
+        ...base,
+        id: known.commands + 1,
+        command: SAMPLE_COMMANDS[a % SAMPLE_COMMANDS.length] as (typeof SAMPLE_COMMANDS)[number],
+      };
     default:
-      return { kind: "command", ...base, id: known.commands + 1, command: { type: "step", name: "s" }, result: { kind: "value", value: payload } };
+      return {
+        kind: "command",
+        ...base,
+        id: known.commands + 1,
+        command: { type: "step", name: "s" },
+        result: { kind: "value", value: payload },
+      };
   }
 }

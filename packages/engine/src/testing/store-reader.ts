@@ -44,14 +44,20 @@ function describeRunPages(test: StoreTest): void {
       const filters: readonly [Omit<RunFilter, "limit">, (run: Run) => boolean][] = [
         [{}, () => true],
         [{ status: ["failed"] }, (run) => run.status === "failed"],
-        [{ status: ["suspended", "succeeded", "suspended"] }, (run) => run.status === "suspended" || run.status === "succeeded"],
+        [
+          { status: ["suspended", "succeeded", "suspended"] },
+          (run) => run.status === "suspended" || run.status === "succeeded",
+        ],
         [{ status: [] }, () => false],
         [{ service: "inbox" }, (run) => run.service === "inbox"],
         [{ handler: "add", service: "mailer" }, (run) => run.handler === "add" && run.service === "mailer"],
         [{ key: "k2" }, (run) => run.key === "k2"],
         [{ createdAfter: 1_010, createdBefore: 1_030 }, (run) => run.createdAt > 1_010 && run.createdAt < 1_030],
         [{ parent: runIdOf(1) }, (run) => run.parent !== null],
-        [{ parent: runIdOf(1), status: ["running", "suspended"] }, (run) => run.parent !== null && (run.status === "running" || run.status === "suspended")],
+        [
+          { parent: runIdOf(1), status: ["running", "suspended"] },
+          (run) => run.parent !== null && (run.status === "running" || run.status === "suspended"),
+        ],
         [{ status: ["suspended"], service: "inbox" }, (run) => run.status === "suspended" && run.service === "inbox"],
         [{ service: "nobody" }, () => false],
       ];
@@ -68,13 +74,20 @@ function describeRunPages(test: StoreTest): void {
         for (const status of [undefined, ["running", "failed"], ["suspended", "failed"]] as const) {
           const seen: number[] = [];
           for (let cursor: number | undefined; ; ) {
-            const filter = { order, limit: 7, ...(status === undefined ? {} : { status }), ...(cursor === undefined ? {} : { cursor }) };
+            const filter = {
+              order,
+              limit: 7,
+              ...(status === undefined ? {} : { status }),
+              ...(cursor === undefined ? {} : { cursor }),
+            };
             const page = await writer.store.reader.runs(filter);
             seen.push(...page.map(({ seq }) => seq));
             if (page.length < 7) break;
             cursor = page.at(-1)?.seq;
           }
-          const expected = runs.filter((run) => status === undefined || (status as readonly RunStatus[]).includes(run.status)).map(({ seq }) => seq);
+          const expected = runs
+            .filter((run) => status === undefined || (status as readonly RunStatus[]).includes(run.status))
+            .map(({ seq }) => seq);
           expect(seen).toEqual(order === "oldest" ? expected : expected.toReversed());
         }
       }
@@ -99,8 +112,12 @@ function describeSingles(test: StoreTest): void {
     });
 
     test("journals by page", async ({ writer }) => {
-      await writer.commit({ type: "insertRun", run: runOf(1, { input: `"${"x".repeat(9_000)}"` }) }, ...[1, 2, 3, 4, 5].map((i) => append(1, i, stepEntry(i, i))));
-      const page = async (after: number, limit: number) => (await writer.store.reader.journal(runIdOf(1), after, limit)).map(({ index }) => index);
+      await writer.commit(
+        { type: "insertRun", run: runOf(1, { input: `"${"x".repeat(9_000)}"` }) },
+        ...[1, 2, 3, 4, 5].map((i) => append(1, i, stepEntry(i, i))),
+      );
+      const page = async (after: number, limit: number) =>
+        (await writer.store.reader.journal(runIdOf(1), after, limit)).map(({ index }) => index);
       expect(await page(0, 2)).toEqual([1, 2]);
       expect(await page(2, 100)).toEqual([3, 4, 5]);
       expect(await page(5, 100)).toEqual([]);
@@ -111,7 +128,8 @@ function describeSingles(test: StoreTest): void {
     test("T5: keys that have state, in order, by page", async ({ writer }) => {
       const keys = ["b", "a", "\u{1F98A}", "\uFFFD", "", "a b", "é"];
       for (const key of keys) {
-        for (const name of ["x", "y"]) await writer.commit({ type: "setState", key: { service: "inbox", key }, name, value: "1" });
+        for (const name of ["x", "y"])
+          await writer.commit({ type: "setState", key: { service: "inbox", key }, name, value: "1" });
       }
       await writer.commit({ type: "setState", key: { service: "other", key: "z" }, name: "x", value: "1" });
       const ordered = ["", "a", "a b", "b", "é", "\uFFFD", "\u{1F98A}"];
@@ -120,12 +138,18 @@ function describeSingles(test: StoreTest): void {
       expect(await reader.stateKeys("inbox", null, 2)).toEqual(ordered.slice(0, 2));
       expect(await reader.stateKeys("inbox", "a", 3)).toEqual(ordered.slice(2, 5));
       expect(await reader.stateKeys("inbox", "\u{1F98A}", 3)).toEqual([]);
-      await writer.commit({ type: "clearAllState", key: { service: "inbox", key: "b" } }, { type: "clearState", key: { service: "inbox", key: "a" }, name: "x" });
+      await writer.commit(
+        { type: "clearAllState", key: { service: "inbox", key: "b" } },
+        { type: "clearState", key: { service: "inbox", key: "a" }, name: "x" },
+      );
       expect(await reader.stateKeys("inbox", null, 100)).toEqual(ordered.filter((key) => key !== "b"));
     });
 
     test("figures are numbers, and count the rows", async ({ writer }) => {
-      await writer.commit({ type: "insertRun", run: runOf(1) }, { type: "addTimer", timer: { at: 1, run: 1, kind: "wake", id: 0 } });
+      await writer.commit(
+        { type: "insertRun", run: runOf(1) },
+        { type: "addTimer", timer: { at: 1, run: 1, kind: "wake", id: 0 } },
+      );
       const stats = await writer.store.reader.stats();
       expect(stats).toMatchObject({ runs: 1, timers: 1, state: 0, promises: 0, waiters: 0 });
       for (const figure of Object.values(stats)) expect(Number.isFinite(figure)).toBe(true);
@@ -136,7 +160,10 @@ function describeSingles(test: StoreTest): void {
 function describeSql(test: StoreTest, speaksSql: boolean): void {
   describe("SQL of people", () => {
     test(speaksSql ? "answers one reading statement" : "is refused where the store speaks none", async ({ writer }) => {
-      await writer.commit({ type: "insertRun", run: runOf(1) }, { type: "insertRun", run: runOf(2, { status: "failed" }) });
+      await writer.commit(
+        { type: "insertRun", run: runOf(1) },
+        { type: "insertRun", run: runOf(2, { status: "failed" }) },
+      );
       const { reader } = writer.store;
       if (!speaksSql) {
         await expect(reader.sql("SELECT 1", 10)).rejects.toBeInstanceOf(BadRequestError);
@@ -144,14 +171,30 @@ function describeSql(test: StoreTest, speaksSql: boolean): void {
       }
       expect(await reader.sql("SELECT seq, status, input FROM runs ORDER BY seq", 10)).toEqual({
         columns: ["seq", "status", "input"],
-        rows: [[1, "running", '{"to":"a"}'], [2, "failed", '{"to":"a"}']],
+        rows: [
+          [1, "running", '{"to":"a"}'],
+          [2, "failed", '{"to":"a"}'],
+        ],
         truncated: false,
       });
-      expect(await reader.sql("WITH r AS (SELECT seq FROM runs) SELECT count(*) FROM r;  -- all", 1)).toMatchObject({ rows: [[2]], truncated: false });
+      expect(await reader.sql("WITH r AS (SELECT seq FROM runs) SELECT count(*) FROM r;  -- all", 1)).toMatchObject({
+        rows: [[2]],
+        truncated: false,
+      });
       expect(await reader.sql("SELECT seq FROM runs ORDER BY seq", 1)).toMatchObject({ rows: [[1]], truncated: true });
     });
 
-    const refused = ["DELETE FROM runs", "SELECT 1; SELECT 2", "SELECT 1; DELETE FROM runs", "WITH a AS (SELECT 1) DELETE FROM runs", "ATTACH 'x' AS y", "PRAGMA user_version = 3", "", "SELECT nonsense", "SELECT * FROM nowhere"];
+    const refused = [
+      "DELETE FROM runs",
+      "SELECT 1; SELECT 2",
+      "SELECT 1; DELETE FROM runs",
+      "WITH a AS (SELECT 1) DELETE FROM runs",
+      "ATTACH 'x' AS y",
+      "PRAGMA user_version = 3",
+      "",
+      "SELECT nonsense",
+      "SELECT * FROM nowhere",
+    ];
     for (const query of refused) {
       test(`refuses ${query === "" ? "nothing at all" : query}`, async ({ writer }) => {
         await writer.commit({ type: "insertRun", run: runOf(1) });

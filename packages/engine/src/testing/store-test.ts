@@ -4,7 +4,7 @@ import type { Store } from "../store.ts";
 import { test } from "vitest";
 import { type OpenedStore, type StoreContract, Writer } from "./store-harness.ts";
 
-export interface StoreScene {
+interface StoreScene {
   readonly opened: OpenedStore;
   readonly writer: Writer;
   reopen(): Promise<Store>;

@@ -55,7 +55,9 @@ class DirectoryBlobs implements BlobStore {
       await this.#write(temporary, path, bytes);
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
-      throw new StoreWriteError(`cannot write the blob ${name} to ${this.#directory}: ${(error as Error).message}`, { cause: error });
+      throw new StoreWriteError(`cannot write the blob ${name} to ${this.#directory}: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
     return name;
   }
@@ -81,10 +83,16 @@ class DirectoryBlobs implements BlobStore {
       bytes = await readFile(this.#path(hash));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-      throw new StoreDamagedError(`the blob ${hash} in ${this.#directory} cannot be read: ${(error as Error).message}`, { cause: error });
+      throw new StoreDamagedError(
+        `the blob ${hash} in ${this.#directory} cannot be read: ${(error as Error).message}`,
+        { cause: error },
+      );
     }
     const found = digest("sha256", bytes, "hex");
-    if (found !== hash) throw new StoreDamagedError(`the blob ${hash} in ${this.#directory} is damaged: its ${bytes.byteLength} bytes hash to ${found}`);
+    if (found !== hash)
+      throw new StoreDamagedError(
+        `the blob ${hash} in ${this.#directory} is damaged: its ${bytes.byteLength} bytes hash to ${found}`,
+      );
     return bytes;
   }
 

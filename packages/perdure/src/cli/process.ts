@@ -15,8 +15,6 @@ export async function runProcess(): Promise<void> {
     });
   }
   process.exitCode = await main(process.argv.slice(2), processIo());
-  // What is left may be a connection that is kept alive, or standard input: nothing to wait for.
-  process.stdin.unref();
 }
 
 function processIo(): Io {
@@ -31,7 +29,9 @@ function processIo(): Io {
     });
   }
   return {
-    stdin: process.stdin,
+    get stdin() {
+      return process.stdin; // Opened only by commands that read it: an open one keeps the process.
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,

@@ -1,6 +1,6 @@
 // The seam between the command line and the server: the only file under cli/ that knows serve().
 
-import { RETENTION_MS_DEFAULT } from "@perdure/host";
+import type { GuardMode } from "@perdure/host";
 import type { ServiceManifest } from "@perdure/protocol";
 import type { AnyDefinition } from "@perdure/sdk";
 import { serve } from "../serve.ts";
@@ -21,6 +21,8 @@ export interface ServeOptions {
   /** How long running steps may take to finish at the end. */
   readonly graceMs: number;
   readonly mode: "dev" | "start";
+  /** What happens on an effect outside of a step, under `dev`. */
+  readonly guard: GuardMode | undefined;
 }
 
 /** What came of it. Plain data as well. */
@@ -42,10 +44,11 @@ export async function startServer(options: ServeOptions, definitions: readonly A
     data: options.data,
     ingress: { host: options.host, port: options.port },
     admin: { host: options.adminHost, port: options.adminPort },
-    onTaken: options.mode === "dev" ? "next" : "refuse",
+    onTaken: options.mode === "dev" ? "next" : "fail",
     mode: options.mode,
-    retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT,
-    limits: options.maxLive === undefined ? {} : { attemptsLiveMax: options.maxLive },
+    ...(options.guard === undefined ? {} : { guard: options.guard }),
+    ...(options.retentionMs === undefined ? {} : { retentionMs: options.retentionMs }),
+    ...(options.maxLive === undefined ? {} : { limits: { attemptsLiveMax: options.maxLive } }),
     ...(options.token === undefined ? {} : { token: options.token }),
   });
   const { ingressUrl, adminUrl, services, dataDirectory } = server;

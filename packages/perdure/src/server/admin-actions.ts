@@ -38,23 +38,46 @@ export function actionRoutes(app: FastifyInstance, runtime: ServedRuntime): void
   const response = answers(ref("ActionAnswer"));
   for (const action of ["cancel", "kill", "pause", "resume", "purge"] as const) {
     const schema = { tags, summary: ACTIONS[action], params: params("id"), body: EMPTY_BODY, response };
-    app.post<{ Params: Id }>(`/runs/:id/${action}`, { schema }, async ({ params: { id } }) => acted(runIdOf(id), (run) => runtime[action](run)));
+    app.post<{ Params: Id }>(`/runs/:id/${action}`, { schema }, async ({ params: { id } }) =>
+      acted(runIdOf(id), (run) => runtime[action](run)),
+    );
   }
   app.post<{ Params: Id; Body: { from?: number } | undefined }>(
     "/runs/:id/restart",
-    { schema: { tags, summary: "Cut the journal before an entry and go on from there", params: params("id"), body: RESTART_BODY, response } },
+    {
+      schema: {
+        tags,
+        summary: "Cut the journal before an entry and go on from there",
+        params: params("id"),
+        body: RESTART_BODY,
+        response,
+      },
+    },
     async ({ params: { id }, body }) => acted(runIdOf(id), (run) => runtime.restart(run, body?.from ?? 1)),
   );
   app.post<{ Params: Id & { command: number }; Body: Settlement }>(
     "/runs/:id/effects/:command/settle",
-    { schema: { tags, summary: "Say what became of an effect whose outcome is unknown", params: params("id", "command"), body: SETTLE_BODY, response } },
+    {
+      schema: {
+        tags,
+        summary: "Say what became of an effect whose outcome is unknown",
+        params: params("id", "command"),
+        body: SETTLE_BODY,
+        response,
+      },
+    },
     async ({ params: { id, command }, body }) => {
       const result = settlement(body);
       return acted(runIdOf(id), (run) => runtime.settleEffect(run, command, result));
     },
   );
   for (const action of ["cancel", "kill", "pause", "resume"] as const) {
-    const schema = { tags, summary: `${action} every run that a filter matches`, body: BULK_BODY, response: answers(ref("BulkAnswer")) };
+    const schema = {
+      tags,
+      summary: `${action} every run that a filter matches`,
+      body: BULK_BODY,
+      response: answers(ref("BulkAnswer")),
+    };
     app.post<{ Body: BulkRequest }>(`/runs/${action}`, { schema }, async ({ body }) => bulk(runtime, action, body));
   }
   app.register(async (routes) => messageRoutes(routes, runtime));
@@ -72,7 +95,10 @@ interface Settlement {
 
 /** Undefined: it did not happen. @throws BadRequestError */
 function settlement({ happened, value, failure }: Settlement): Result | undefined {
-  if ((happened === undefined) === (failure === undefined)) throw new BadRequestError('say either {"happened": true, "value": …}, {"happened": false}, or {"failure": {"message": …}}');
+  if ((happened === undefined) === (failure === undefined))
+    throw new BadRequestError(
+      'say either {"happened": true, "value": …}, {"happened": false}, or {"failure": {"message": …}}',
+    );
   if (failure !== undefined) return failureResult({ code: failure.code ?? 500, message: failure.message });
   if (happened === true) return value === undefined ? VOID : valueResult(JSON.stringify(value));
   if (value !== undefined) throw new BadRequestError("what did not happen has no value");
@@ -82,27 +108,59 @@ function settlement({ happened, value, failure }: Settlement): Result | undefine
 /** Their bodies are payloads, which are passed on as they came: JSON text unchanged, anything else as bytes. */
 function messageRoutes(app: FastifyInstance, runtime: ServedRuntime): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, async (request: { headers: Record<string, unknown> }, bytes: Buffer) =>
-    decodeBody(request.headers["content-type"] as string | undefined, bytes),
+  app.addContentTypeParser(
+    "*",
+    { parseAs: "buffer" },
+    async (request: { headers: Record<string, unknown> }, bytes: Buffer) =>
+      decodeBody(request.headers["content-type"] as string | undefined, bytes),
   );
   const response = answers(ref("ActionAnswer"));
   const payload = (body: Body | undefined): Result => valueResult(body?.payload ?? undefined);
   app.post<{ Params: Id & { name: string }; Body: Body | undefined }>(
     "/runs/:id/signals/:name",
-    { schema: { tags: ["runs"], summary: "Send a signal to a run; the body is what it carries", params: params("id", "name"), response } },
-    async ({ params: { id, name }, body }) => acted(runIdOf(id), (run) => runtime.signal(run, signalName(name), payload(body))),
+    {
+      schema: {
+        tags: ["runs"],
+        summary: "Send a signal to a run; the body is what it carries",
+        params: params("id", "name"),
+        response,
+      },
+    },
+    async ({ params: { id, name }, body }) =>
+      acted(runIdOf(id), (run) => runtime.signal(run, signalName(name), payload(body))),
   );
   app.post<{ Params: Id; Body: Body | undefined }>(
     "/awakeables/:id/resolve",
-    { schema: { tags: ["runs"], summary: "Answer an awakeable; the body is the answer", params: params("id"), response } },
-    async ({ params: { id }, body }): Promise<ActionAnswer> => ({ runId: await runtime.completeAwakeable(id, payload(body)), status: null }),
+    {
+      schema: {
+        tags: ["runs"],
+        summary: "Answer an awakeable; the body is the answer",
+        params: params("id"),
+        response,
+      },
+    },
+    async ({ params: { id }, body }): Promise<ActionAnswer> => ({
+      runId: await runtime.completeAwakeable(id, payload(body)),
+      status: null,
+    }),
   );
   app.post<{ Params: Id; Body: Body | undefined }>(
     "/awakeables/:id/reject",
-    { schema: { tags: ["runs"], summary: 'Let an awakeable fail: {"message": "why", "code": 400}', params: params("id"), response } },
+    {
+      schema: {
+        tags: ["runs"],
+        summary: 'Let an awakeable fail: {"message": "why", "code": 400}',
+        params: params("id"),
+        response,
+      },
+    },
     async ({ params: { id }, body }): Promise<ActionAnswer> => {
-      const reason = body?.payload instanceof Uint8Array ? { message: Buffer.from(body.payload).toString("utf8") } : body?.value;
-      return { runId: await runtime.completeAwakeable(id, rejection(reason as RejectRequest | undefined)), status: null };
+      const reason =
+        body?.payload instanceof Uint8Array ? { message: Buffer.from(body.payload).toString("utf8") } : body?.value;
+      return {
+        runId: await runtime.completeAwakeable(id, rejection(reason as RejectRequest | undefined)),
+        status: null,
+      };
     },
   );
 }

@@ -28,9 +28,21 @@ export function runRoutes(app: FastifyInstance, runtime: ServedRuntime): void {
   const tags = ["runs"];
   app.get<{ Querystring: RunsQuery }>(
     "/runs",
-    { schema: { tags, summary: "Runs, newest first unless asked otherwise", querystring: RUNS_QUERY, response: answers(ref("RunPage")) } },
+    {
+      schema: {
+        tags,
+        summary: "Runs, newest first unless asked otherwise",
+        querystring: RUNS_QUERY,
+        response: answers(ref("RunPage")),
+      },
+    },
     async ({ query }) => {
-      const filter = { ...parseFilter(query), order: query.order, limit: query.limit, ...(query.cursor === undefined ? {} : { cursor: query.cursor }) };
+      const filter = {
+        ...parseFilter(query),
+        order: query.order,
+        limit: query.limit,
+        ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+      };
       return runPage(await reader.runs(filter), filter);
     },
   );
@@ -49,7 +61,15 @@ export function runRoutes(app: FastifyInstance, runtime: ServedRuntime): void {
   );
   app.get<{ Params: Id; Querystring: { after: number; limit: number; maxPayload: number } }>(
     "/runs/:id/journal",
-    { schema: { tags, summary: "A page of a run's journal", params: params("id"), querystring: JOURNAL_QUERY, response: answers(ref("JournalPage")) } },
+    {
+      schema: {
+        tags,
+        summary: "A page of a run's journal",
+        params: params("id"),
+        querystring: JOURNAL_QUERY,
+        response: answers(ref("JournalPage")),
+      },
+    },
     async ({ params: { id }, query: { after, limit, maxPayload } }) => {
       const run = await runtime.run(runIdOf(id));
       return journalPage(run.id, await reader.journal(run.id, after, limit), limit, maxPayload);
@@ -57,12 +77,21 @@ export function runRoutes(app: FastifyInstance, runtime: ServedRuntime): void {
   );
 }
 
-async function runDetail(runtime: ServedRuntime, id: RunId, journalLimit: number, maxPayload: number): Promise<RunDetail> {
+async function runDetail(
+  runtime: ServedRuntime,
+  id: RunId,
+  journalLimit: number,
+  maxPayload: number,
+): Promise<RunDetail> {
   const { reader } = runtime;
   const run = await runtime.run(id);
   const live = runtime.live(id);
   const childFilter = { parent: id, order: "oldest", limit: CHILDREN_SHOWN } as const;
-  const [end, first, children] = await Promise.all([readJournalEnd(reader, id), reader.journal(id, 0, journalLimit), reader.runs(childFilter)]);
+  const [end, first, children] = await Promise.all([
+    readJournalEnd(reader, id),
+    reader.journal(id, 0, journalLimit),
+    reader.runs(childFilter),
+  ]);
   return {
     run: runView(run, maxPayload),
     live: live.live,

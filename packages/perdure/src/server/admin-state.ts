@@ -1,7 +1,14 @@
 // Keyed state, to read and to edit; and read-only SQL over everything.
 
 import type { FastifyInstance } from "fastify";
-import { BadRequestError, type Payload, type SqlAnswer, type StateEdit, type StateKeysPage, type StateView } from "@perdure/protocol";
+import {
+  BadRequestError,
+  type Payload,
+  type SqlAnswer,
+  type StateEdit,
+  type StateKeysPage,
+  type StateView,
+} from "@perdure/protocol";
 import type { ServedRuntime } from "./context.ts";
 import { SQL_BODY, STATE_BODY, STATE_KEYS_QUERY, STATE_QUERY, answers, params, ref } from "./schemas.ts";
 import { cellView, payloadView } from "./views.ts";
@@ -15,7 +22,15 @@ export function stateRoutes(app: FastifyInstance, runtime: ServedRuntime): void 
   const tags = ["state"];
   app.get<{ Params: { service: string }; Querystring: { after?: string; limit: number } }>(
     "/state/:service",
-    { schema: { tags, summary: "Keys of a service that have state", params: params("service"), querystring: STATE_KEYS_QUERY, response: answers(ref("StateKeysPage")) } },
+    {
+      schema: {
+        tags,
+        summary: "Keys of a service that have state",
+        params: params("service"),
+        querystring: STATE_KEYS_QUERY,
+        response: answers(ref("StateKeysPage")),
+      },
+    },
     async ({ params: { service }, query: { after, limit } }): Promise<StateKeysPage> => {
       const keys = await runtime.reader.stateKeys(service, after ?? null, limit);
       if (keys.length === 0) checkKeyed(runtime, service);
@@ -24,12 +39,28 @@ export function stateRoutes(app: FastifyInstance, runtime: ServedRuntime): void 
   );
   app.get<{ Params: Key; Querystring: { maxPayload: number } }>(
     "/state/:service/:key",
-    { schema: { tags, summary: "The state of one key", params: params("service", "key"), querystring: STATE_QUERY, response: answers(ref("State")) } },
+    {
+      schema: {
+        tags,
+        summary: "The state of one key",
+        params: params("service", "key"),
+        querystring: STATE_QUERY,
+        response: answers(ref("State")),
+      },
+    },
     async ({ params: { service, key }, query: { maxPayload } }) => stateView(runtime, { service, key }, maxPayload),
   );
   app.patch<{ Params: Key; Body: StateEdit }>(
     "/state/:service/:key",
-    { schema: { tags, summary: "Edit the state of one key, in one commit", params: params("service", "key"), body: STATE_BODY, response: answers(ref("State")) } },
+    {
+      schema: {
+        tags,
+        summary: "Edit the state of one key, in one commit",
+        params: params("service", "key"),
+        body: STATE_BODY,
+        response: answers(ref("State")),
+      },
+    },
     async ({ params: { service, key }, body }) => {
       checkKeyed(runtime, service);
       await runtime.editState(service, key, changesOf(body), body.force ?? false);
@@ -38,7 +69,14 @@ export function stateRoutes(app: FastifyInstance, runtime: ServedRuntime): void 
   );
   app.post<{ Body: { query: string; limit: number } }>(
     "/sql",
-    { schema: { tags, summary: "One reading statement; the store's tables are what it shows", body: SQL_BODY, response: answers(ref("SqlAnswer")) } },
+    {
+      schema: {
+        tags,
+        summary: "One reading statement; the store's tables are what it shows",
+        body: SQL_BODY,
+        response: answers(ref("SqlAnswer")),
+      },
+    },
     async ({ body: { query, limit } }): Promise<SqlAnswer> => {
       const { columns, rows, truncated } = await runtime.reader.sql(query, limit);
       return { columns, rows: rows.map((row) => row.map(cellView)), truncated };
@@ -50,13 +88,17 @@ export function stateRoutes(app: FastifyInstance, runtime: ServedRuntime): void 
 function checkKeyed(runtime: ServedRuntime, name: string): void {
   const service = runtime.catalog.service(name);
   if (service === undefined) throw runtime.catalog.unknown({ service: name, handler: "" });
-  if (service.kind === "service") throw new BadRequestError(`${name} is a service: only objects and workflows have keys and state`);
+  if (service.kind === "service")
+    throw new BadRequestError(`${name} is a service: only objects and workflows have keys and state`);
 }
 
 async function stateView(runtime: ServedRuntime, name: Key, maxPayload: number): Promise<StateView> {
   const state = await runtime.reader.state(name);
   if (state.size === 0) checkKeyed(runtime, name.service);
-  return { ...name, state: Object.fromEntries([...state].map(([key, value]) => [key, payloadView(value, maxPayload)])) };
+  return {
+    ...name,
+    state: Object.fromEntries([...state].map(([key, value]) => [key, payloadView(value, maxPayload)])),
+  };
 }
 
 function changesOf({ set = {}, clear = [] }: StateEdit): ReadonlyMap<string, Payload | null> {

@@ -28,16 +28,26 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
   const app = createApp(options, traffic, {
     // What a request says too much is an error of the asker's, not something to drop silently.
     ajv: { customOptions: { removeAdditional: false, coerceTypes: "array", useDefaults: true } },
-    schemaErrorFormatter: (errors, part) => validationError(errors[0], part),
+    // Fastify writes a status and a code into what it gets, so ours travels as the cause.
+    schemaErrorFormatter: (errors, part) => new Error("validation", { cause: validationError(errors[0], part) }),
   });
-  const { answers: errors, onDrain } = listenerOf(app);
-  const streams = new EventStreams(runtime, { heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS, sseQueueMax: options.sseQueueMax ?? SSE_QUEUE_MAX });
-  onDrain(() => streams.endAll());
+  const listener = listenerOf(app);
+  const streams = new EventStreams(runtime, {
+    heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
+    sseQueueMax: options.sseQueueMax ?? SSE_QUEUE_MAX,
+  });
+  listener.onDrain(() => streams.endAll());
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   for (const [$id, schema] of Object.entries(COMPONENTS)) app.addSchema({ $id, ...schema });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_, text, done) => parseBody(String(text), done));
-  app.register(swagger, { openapi: OPENAPI, refResolver: { buildLocalReference: (json, _base, _fragment, at) => String(json["$id"] ?? `schema-${at}`) } });
+  app.register(swagger, {
+    openapi: OPENAPI,
+    refResolver: {
+      buildLocalReference: (json, _base, _fragment, at) =>
+        typeof json["$id"] === "string" ? json["$id"] : `schema-${at}`,
+    },
+  });
   app.register(async (routes) => {
     const version = options.version ?? "0.0.0";
     serverRoutes(routes, runtime, version);
@@ -52,7 +62,7 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
   });
   app.setNotFoundHandler((request, reply) => {
     reply.hijack();
-    errors.send(request.raw, reply.raw, noSuchPath(app, request.raw.method ?? "", request.url));
+    listener.answers.send(request.raw, reply.raw, noSuchPath(app, request.raw.method ?? "", request.url));
   });
   return app;
 }
@@ -62,14 +72,19 @@ const OPENAPI = {
   info: {
     title: "Perdure admin",
     version: "1",
-    description: "Runs, journals, state and events of one runtime. Instants are ISO 8601 in UTC, durations milliseconds.",
+    description:
+      "Runs, journals, state and events of one runtime. Instants are ISO 8601 in UTC, durations milliseconds.",
   },
   tags: [
     { name: "runs", description: "Look at runs, and act on them" },
     { name: "state", description: "Keyed state, and SQL" },
     { name: "server", description: "Health, metrics and events" },
   ],
-  components: { securitySchemes: { token: { type: "http" as const, scheme: "bearer", description: "Where the server was started with a token" } } },
+  components: {
+    securitySchemes: {
+      token: { type: "http" as const, scheme: "bearer", description: "Where the server was started with a token" },
+    },
+  },
 };
 
 const METRICS: FastifySchema = {
@@ -80,18 +95,45 @@ const METRICS: FastifySchema = {
 
 function serverRoutes(app: FastifyInstance, runtime: ServedRuntime, version: string): void {
   const answer = (name: string): Record<string, unknown> => answers(ref(name));
-  app.get("/health", { schema: { tags: ["server"], summary: "Are questions taken? 503 while starting or draining", response: answer("Health") } }, (_, reply: FastifyReply) => {
-    reply.hijack();
-    health(runtime, reply.raw);
-  });
-  app.get("/version", { schema: { tags: ["server"], summary: "What runs here", response: answer("Version") } }, async () => {
-    const { deployment } = runtime.catalog;
-    return { version, node: process.version, startedAt: instantText(runtime.startedAt), deployment } satisfies VersionAnswer;
-  });
-  const list = { type: "object", properties: { services: { type: "array", items: ref("Service") } }, required: ["services"] };
-  app.get("/services", { schema: { tags: ["server"], summary: "What is served, with schemas and policies", response: answers(list) } }, async () => {
-    return { services: runtime.catalog.targets.manifests } satisfies ServicesAnswer;
-  });
+  app.get(
+    "/health",
+    {
+      schema: {
+        tags: ["server"],
+        summary: "Are questions taken? 503 while starting or draining",
+        response: answer("Health"),
+      },
+    },
+    (_, reply: FastifyReply) => {
+      reply.hijack();
+      health(runtime, reply.raw);
+    },
+  );
+  app.get(
+    "/version",
+    { schema: { tags: ["server"], summary: "What runs here", response: answer("Version") } },
+    async () => {
+      const { deployment } = runtime.catalog;
+      return {
+        version,
+        node: process.version,
+        startedAt: instantText(runtime.startedAt),
+        deployment,
+      } satisfies VersionAnswer;
+    },
+  );
+  const list = {
+    type: "object",
+    properties: { services: { type: "array", items: ref("Service") } },
+    required: ["services"],
+  };
+  app.get(
+    "/services",
+    { schema: { tags: ["server"], summary: "What is served, with schemas and policies", response: answers(list) } },
+    async () => {
+      return { services: runtime.catalog.targets.manifests } satisfies ServicesAnswer;
+    },
+  );
   app.get<{ Params: { service: string } }>(
     "/services/:service",
     { schema: { tags: ["server"], summary: "One service", params: params("service"), response: answer("Service") } },
@@ -101,22 +143,32 @@ function serverRoutes(app: FastifyInstance, runtime: ServedRuntime, version: str
       return found;
     },
   );
-  app.get("/openapi.json", { schema: { tags: ["server"], summary: "This document", response: answers({ type: "object" }) } }, async () => app.swagger());
+  app.get(
+    "/openapi.json",
+    { schema: { tags: ["server"], summary: "This document", response: answers({ type: "object" }) } },
+    async () => app.swagger(),
+  );
 }
 
 function eventRoute(app: FastifyInstance, streams: EventStreams): void {
-  const response = answers({ description: "Events; packages/protocol/src/api.ts types them (ApiEvent)", content: { "text/event-stream": { schema: { type: "string" } } } });
+  const response = answers({
+    description: "Events; packages/protocol/src/api.ts types them (ApiEvent)",
+    content: { "text/event-stream": { schema: { type: "string" } } },
+  });
   const summary = "Everything that changes, as server-sent events; resumable by Last-Event-ID";
   app.get<{ Querystring: { after?: string; run?: string; service?: string } }>(
     "/events",
     { schema: { tags: ["server"], summary, querystring: EVENTS_QUERY, response } },
     (request, reply) => {
       const { after, run, service } = request.query;
-      const filter: EventFilter = { ...(run === undefined ? {} : { run: runIdOf(run) }), ...(service === undefined ? {} : { service }) };
+      const filter: EventFilter = {
+        ...(run === undefined ? {} : { run: runIdOf(run) }),
+        ...(service === undefined ? {} : { service }),
+      };
       const header = request.headers["last-event-id"];
       reply.hijack();
       // A browser that comes back sends the header, and the address that it first asked: the header is newer.
-      streams.open(reply.raw, request.raw, header === undefined ? after : String(header), filter);
+      streams.open(reply.raw, header === undefined ? after : String(header), filter);
     },
   );
 }
@@ -126,7 +178,11 @@ function parseBody(text: string, done: (error: Error | null, body?: unknown) => 
     done(null, text === "" ? undefined : parseJson(text));
   } catch (error) {
     // The body of an admin request is no handler's input.
-    done(error instanceof ValidationError ? new BadRequestError(error.message, error.metadata === undefined ? {} : { metadata: error.metadata }) : (error as Error));
+    done(
+      error instanceof ValidationError
+        ? new BadRequestError(error.message, error.metadata === undefined ? {} : { metadata: error.metadata })
+        : (error as Error),
+    );
   }
 }
 
@@ -144,7 +200,9 @@ function validationError(issue: SchemaIssue | undefined, part: string): BadReque
   const path = `$${steps.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`)).join("")}`;
   const where = part === "querystring" ? "query" : part;
   const problem = problemOf(issue);
-  return new BadRequestError(`${where}${path === "$" ? "" : ` ${path.slice(2)}`}: ${problem}`, { metadata: { path, part: where } });
+  return new BadRequestError(`${where}${path === "$" ? "" : ` ${path.slice(2)}`}: ${problem}`, {
+    metadata: { path, part: where },
+  });
 }
 
 function problemOf(issue: SchemaIssue | undefined): string {
@@ -166,6 +224,9 @@ const METHODS = ["GET", "POST", "PATCH"] as const;
 function noSuchPath(app: FastifyInstance, method: string, url: string): Error {
   const path = url.split("?", 1)[0] ?? "";
   const known = METHODS.filter((other) => other !== method && app.findRoute({ method: other, url: path }) !== null);
-  if (known.length > 0) return new RequestError(405, `${method} ${path} does not exist, ${known.join(" and ")} does`, { allow: known.join(", ") });
+  if (known.length > 0)
+    return new RequestError(405, `${method} ${path} does not exist, ${known.join(" and ")} does`, {
+      allow: known.join(", "),
+    });
   return new RequestError(404, `${method} ${path} leads nowhere: everything there is stands in /openapi.json`);
 }

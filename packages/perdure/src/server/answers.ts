@@ -7,15 +7,29 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Result, RunId } from "@perdure/protocol";
 import type { ErrorAnswers } from "./errors.ts";
 
-export function sendResult(req: IncomingMessage, res: ServerResponse, result: Result, run: RunId, answers: ErrorAnswers): void {
+export function sendResult(
+  req: IncomingMessage,
+  res: ServerResponse,
+  result: Result,
+  run: RunId,
+  answers: ErrorAnswers,
+): void {
   if (res.destroyed) return; // The asker is gone. Its run is not.
   if (result.kind === "value") {
     const { value } = result;
     if (typeof value === "string") {
-      res.writeHead(200, { "content-type": "application/json", "x-perdure-run": run, "content-length": Buffer.byteLength(value) });
+      res.writeHead(200, {
+        "content-type": "application/json",
+        "x-perdure-run": run,
+        "content-length": Buffer.byteLength(value),
+      });
       res.end(value);
     } else {
-      res.writeHead(200, { "content-type": "application/octet-stream", "x-perdure-run": run, "content-length": value.byteLength });
+      res.writeHead(200, {
+        "content-type": "application/octet-stream",
+        "x-perdure-run": run,
+        "content-length": value.byteLength,
+      });
       res.end(value);
     }
   } else if (result.kind === "void") {
@@ -27,7 +41,10 @@ export function sendResult(req: IncomingMessage, res: ServerResponse, result: Re
 export function sendJson(res: ServerResponse, status: number, body: unknown, run?: RunId): void {
   if (res.destroyed) return;
   const text = JSON.stringify(body);
-  const headers: Record<string, string | number> = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
+  const headers: Record<string, string | number> = {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text),
+  };
   if (run !== undefined) headers["x-perdure-run"] = run;
   res.writeHead(status, headers);
   res.end(text);

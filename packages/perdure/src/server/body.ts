@@ -22,7 +22,10 @@ const NO_BODY: Body = { payload: null, value: undefined };
 const EMPTY: Buffer = Buffer.alloc(0);
 
 /** Calls back once, with the bytes or with why there are none; never, where the connection ends before. */
-export function readBody(req: IncomingMessage, done: (bytes: Buffer, error: PayloadTooLargeError | null) => void): void {
+export function readBody(
+  req: IncomingMessage,
+  done: (bytes: Buffer, error: PayloadTooLargeError | null) => void,
+): void {
   if (Number(req.headers["content-length"]) > BODY_BYTES_MAX) {
     done(EMPTY, tooLarge());
     return;
@@ -46,18 +49,23 @@ export function readBody(req: IncomingMessage, done: (bytes: Buffer, error: Payl
 }
 
 export function readBodyAsync(req: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => readBody(req, (bytes, error) => (error === null ? resolve(bytes) : reject(error))));
+  return new Promise((resolve, reject) =>
+    readBody(req, (bytes, error) => (error === null ? resolve(bytes) : reject(error))),
+  );
 }
 
 export function tooLarge(): PayloadTooLargeError {
-  return new PayloadTooLargeError(`the body is larger than ${BODY_BYTES_MAX / 1024 / 1024} MiB: put large data where the handler can fetch it, and send its address`);
+  return new PayloadTooLargeError(
+    `the body is larger than ${BODY_BYTES_MAX / 1024 / 1024} MiB: put large data where the handler can fetch it, and send its address`,
+  );
 }
 
 /** @throws ValidationError where it should be JSON and is not. */
 export function decodeBody(contentType: string | undefined, bytes: Buffer): Body {
   if (contentType === "application/json") return bytes.length === 0 ? NO_BODY : decodeJson(bytes);
   if (bytes.length === 0 && (contentType === undefined || isJsonType(contentType))) return NO_BODY;
-  if (contentType === undefined || isJsonType(contentType) || isMislabelledJson(contentType, bytes)) return decodeJson(bytes);
+  if (contentType === undefined || isJsonType(contentType) || isMislabelledJson(contentType, bytes))
+    return decodeJson(bytes);
   const copy = new Uint8Array(bytes); // Not a view of the connection's buffer, which it would keep alive.
   return { payload: copy, value: copy };
 }
@@ -80,7 +88,8 @@ function isMislabelledJson(contentType: string, bytes: Buffer): boolean {
 function decodeJson(bytes: Buffer): Body {
   const text = bytes.toString("utf8");
   // Bytes that are not UTF-8 would be replaced silently; the replacement character gives them away.
-  if (text.includes("\uFFFD") && !isUtf8(bytes)) throw new ValidationError("the body is not JSON: it is not UTF-8", { metadata: { path: "$" } });
+  if (text.includes("\uFFFD") && !isUtf8(bytes))
+    throw new ValidationError("the body is not JSON: it is not UTF-8", { metadata: { path: "$" } });
   return { payload: text, value: parseJson(text) };
 }
 
@@ -92,8 +101,14 @@ export function parseJson(text: string): unknown {
     const place = findJsonError(text);
     if (place === undefined) throw cause;
     const { offset, line, column, path } = place;
-    const found = offset >= text.length ? "it ends too early" : `unexpected ${JSON.stringify(String.fromCodePoint(text.codePointAt(offset) ?? 0))}`;
+    const found =
+      offset >= text.length
+        ? "it ends too early"
+        : `unexpected ${JSON.stringify(String.fromCodePoint(text.codePointAt(offset) ?? 0))}`;
     const where = `at position ${offset} (line ${line}, column ${column}, in ${path})`;
-    throw new ValidationError(`the body is not JSON: ${found} ${where}`, { cause, metadata: { path, position: String(offset) } });
+    throw new ValidationError(`the body is not JSON: ${found} ${where}`, {
+      cause,
+      metadata: { path, position: String(offset) },
+    });
   }
 }

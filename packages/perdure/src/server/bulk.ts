@@ -4,7 +4,16 @@
 // acted on for itself, so one that has meanwhile ended is a line in `failed`, not the end of the whole.
 
 import type { RunFilter } from "@perdure/engine";
-import { BadRequestError, failureFrom, type BulkAction, type BulkAnswer, type BulkRequest, type Run, type RunId, type RunStatus } from "@perdure/protocol";
+import {
+  BadRequestError,
+  failureFrom,
+  type BulkAction,
+  type BulkAnswer,
+  type BulkRequest,
+  type Run,
+  type RunId,
+  type RunStatus,
+} from "@perdure/protocol";
 import type { ServedRuntime } from "./context.ts";
 import { parseFilter } from "./run-filter.ts";
 
@@ -27,7 +36,12 @@ export async function bulk(runtime: ServedRuntime, action: BulkAction, request: 
   }
   const statuses = APPLIES[action].filter((status) => filter.status?.includes(status) ?? true);
   const [newest] = await runtime.reader.runs({ limit: 1 });
-  const tally = { matched: 0, done: 0, failed: [] as { runId: RunId; code: string; message: string }[], runs: [] as RunId[] };
+  const tally = {
+    matched: 0,
+    done: 0,
+    failed: [] as { runId: RunId; code: string; message: string }[],
+    runs: [] as RunId[],
+  };
   if (newest === undefined || statuses.length === 0) return { dryRun, ...tally };
   for await (const page of pages(runtime, { ...filter, status: statuses }, newest.seq)) {
     tally.matched += page.length;
@@ -42,7 +56,11 @@ export async function bulk(runtime: ServedRuntime, action: BulkAction, request: 
   return { dryRun, ...tally };
 }
 
-async function* pages(runtime: ServedRuntime, filter: Omit<RunFilter, "limit">, lastSeq: number): AsyncGenerator<readonly Run[]> {
+async function* pages(
+  runtime: ServedRuntime,
+  filter: Omit<RunFilter, "limit">,
+  lastSeq: number,
+): AsyncGenerator<readonly Run[]> {
   let cursor = 0;
   for (;;) {
     const page = await runtime.reader.runs({ ...filter, order: "oldest", cursor, limit: PAGE });

@@ -36,7 +36,10 @@ export type ServedRuntime = Pick<
  * Checks a handler's input against its schema, before a run is made of it. `value` is what the JSON says, bytes where the
  * body is not JSON, `undefined` where there is no body.
  */
-export type ValidateInput = (target: Target, value: unknown) => ValidationError | null | Promise<ValidationError | null>;
+export type ValidateInput = (
+  target: Target,
+  value: unknown,
+) => ValidationError | null | Promise<ValidationError | null>;
 
 export interface HttpOptions {
   /** Whoever asks has to send `Authorization: Bearer <token>`. */

@@ -35,7 +35,11 @@ export class RequestError extends BadRequestError {
 }
 
 /** Statuses of our own that HTTP has no words for. */
-const REASONS: Readonly<Record<number, string>> = { 470: "Not Ready", 570: "Journal Mismatch", 571: "Protocol Violation" };
+const REASONS: Readonly<Record<number, string>> = {
+  470: "Not Ready",
+  570: "Journal Mismatch",
+  571: "Protocol Violation",
+};
 const RETRY_AFTER_S = 1;
 /** A server that drains is replaced by another one, or by itself. */
 const RETRY_AFTER_DRAINING_S = 3;
@@ -96,7 +100,8 @@ export class ErrorAnswers {
   /** The error as one of ours; whatever nobody expected is reported, and shown as nothing but that. */
   known(error: unknown): PerdureError {
     if (isPerdureError(error)) {
-      if (error.status >= 500 && !(error instanceof ShuttingDownError) && !(error instanceof TerminalError)) this.#onError?.(error);
+      if (error.status >= 500 && !(error instanceof ShuttingDownError) && !(error instanceof TerminalError))
+        this.#onError?.(error);
       return error;
     }
     const ours = frameworkError(error);
@@ -106,7 +111,7 @@ export class ErrorAnswers {
   }
 }
 
-export function apiError(error: PerdureError, run?: RunId): ApiError {
+function apiError(error: PerdureError, run?: RunId): ApiError {
   const { metadata } = error;
   return {
     code: error.code,
@@ -128,8 +133,11 @@ function retryAfter(error: PerdureError): number | undefined {
 function frameworkError(error: unknown): PerdureError | undefined {
   if (!(error instanceof Error)) return undefined;
   const { statusCode, code } = error as { readonly statusCode?: unknown; readonly code?: unknown };
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new PayloadTooLargeError("the body is larger than the server takes");
-  if (typeof statusCode === "number" && statusCode >= 400 && statusCode < 500) return new RequestError(statusCode, error.message, { cause: error });
+  if (code === "FST_ERR_VALIDATION" && isPerdureError(error.cause)) return error.cause;
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE")
+    return new PayloadTooLargeError("the body is larger than the server takes");
+  if (typeof statusCode === "number" && statusCode >= 400 && statusCode < 500)
+    return new RequestError(statusCode, error.message, { cause: error });
   return undefined;
 }
 

@@ -11,7 +11,7 @@
 // The feed names an entry's run by number only; names are kept here, and looked up where they are not known yet. A reader
 // that waits for a lookup, or for its connection, lets its queue grow, never the order change.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Change, NumberedChange, Subscription } from "@perdure/host";
 import { OverloadedError, type ApiEvent, type RunId } from "@perdure/protocol";
 import type { ServedRuntime } from "./context.ts";
@@ -25,6 +25,10 @@ export interface EventFilter {
 export interface EventStreamOptions {
   readonly heartbeatMs: number;
   readonly sseQueueMax: number;
+}
+
+interface ReaderOptions extends EventStreamOptions {
+  readonly onEnd: () => void;
 }
 
 interface RunName {
@@ -56,16 +60,15 @@ export class EventStreams {
   }
 
   /** @param after the id of the last event that was seen. @throws OverloadedError */
-  open(res: ServerResponse, req: IncomingMessage, after: string | undefined, filter: EventFilter): void {
-    if (this.#readers.size >= READERS_MAX) throw new OverloadedError(`${READERS_MAX} readers follow the events already`);
-    const reader = new Reader(res, this.#runtime, this.#names, filter, this.#options);
+  open(res: ServerResponse, after: string | undefined, filter: EventFilter): void {
+    if (this.#readers.size >= READERS_MAX)
+      throw new OverloadedError(`${READERS_MAX} readers follow the events already`);
+    const reader: Reader = new Reader(res, this.#runtime, this.#names, filter, {
+      ...this.#options,
+      onEnd: () => this.#readers.delete(reader),
+    });
     this.#readers.add(reader);
-    const gone = (): void => {
-      this.#readers.delete(reader);
-      reader.end();
-    };
-    res.once("close", gone);
-    req.socket.once("error", gone);
+    res.once("close", () => reader.end());
     reader.begin(after);
   }
 
@@ -132,14 +135,20 @@ class Reader {
   readonly #runtime: ServedRuntime;
   readonly #names: RunNames;
   readonly #filter: EventFilter;
-  readonly #options: EventStreamOptions;
+  readonly #options: ReaderOptions;
   #subscription: Subscription | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
   #queue: NumberedChange[] = [];
   #pumping = false;
   #over = false;
 
-  constructor(res: ServerResponse, runtime: ServedRuntime, names: RunNames, filter: EventFilter, options: EventStreamOptions) {
+  constructor(
+    res: ServerResponse,
+    runtime: ServedRuntime,
+    names: RunNames,
+    filter: EventFilter,
+    options: ReaderOptions,
+  ) {
     this.#res = res;
     this.#runtime = runtime;
     this.#names = names;
@@ -148,7 +157,13 @@ class Reader {
   }
 
   begin(after: string | undefined): void {
-    this.#res.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" });
+    // The connection ends with the stream, whose end says more than the silence of an idle connection would.
+    this.#res.writeHead(200, {
+      "content-type": "text/event-stream",
+      "cache-control": "no-store",
+      connection: "close",
+      "x-accel-buffering": "no",
+    });
     const missed: NumberedChange[] = [];
     let collect = (change: NumberedChange): void => void missed.push(change);
     this.#subscription = this.#runtime.changes.subscribe(after, (change) => collect(change));
@@ -172,6 +187,7 @@ class Reader {
     clearInterval(this.#heartbeat);
     this.#queue = [];
     if (!this.#res.writableEnded) this.#res.end();
+    this.#options.onEnd();
   }
 
   #push(change: NumberedChange): void {
@@ -183,11 +199,11 @@ class Reader {
 
   /** V2. The reader may not read this either: then its connection is cut. */
   #giveUp(): void {
-    const res = this.#res;
+    const { socket } = this.#res;
     const message = `more than ${this.#options.sseQueueMax} changes wait for this reader: come back with the last id that was seen, or with a filter`;
-    res.write(frame(undefined, { type: "overflow", message }));
+    this.#res.write(frame(undefined, { type: "overflow", message }));
     this.end();
-    setTimeout(() => res.destroy(), GOODBYE_MS).unref();
+    setTimeout(() => socket?.destroy(), GOODBYE_MS).unref();
   }
 
   #pump(): void {
@@ -223,7 +239,8 @@ class Reader {
 
   #isWanted(change: Change, name: RunName | null): boolean {
     const { run, service } = this.#filter;
-    if (change.type === "state" || change.type === "promise") return run === undefined && (service === undefined || change.service === service);
+    if (change.type === "state" || change.type === "promise")
+      return run === undefined && (service === undefined || change.service === service);
     // The end of a run that nobody remembers is told to everybody who might have seen it.
     if (change.type === "deleted" && name === null) return run === undefined || change.run === run;
     return (run === undefined || name?.id === run) && (service === undefined || name?.service === service);
@@ -249,7 +266,9 @@ function eventOf(change: Change, name: RunName | null): ApiEvent | null {
     case "run":
       return { type: "run", at, created: change.created, run: runSummary(change.run) };
     case "entry":
-      return name === null ? null : { type: "entry", at, runId: name.id, entry: entryView(name.id, change.entry, EVENT_PAYLOAD_BYTES_MAX) };
+      return name === null
+        ? null
+        : { type: "entry", at, runId: name.id, entry: entryView(name.id, change.entry, EVENT_PAYLOAD_BYTES_MAX) };
     case "promoted":
     case "deleted":
       return { type: change.type, at, runId: change.run };

@@ -19,13 +19,14 @@ const LOCAL_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 /** Host headers seen to be fine; a bound against askers that make names up. */
 const HOSTS_KEPT = 64;
 
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
 /** @throws BindRefusedError where others could reach the listener, and nothing would stop them. */
 export function checkBinding(host: string, token: string | undefined): void {
-  if (token !== undefined && token.trim() === "") throw new BindRefusedError("the token is empty: pass --token <secret>, or set PERDURE_TOKEN");
+  if (token !== undefined && token.trim() === "")
+    throw new BindRefusedError("the token is empty: pass --token <secret>, or set PERDURE_TOKEN");
   if (token !== undefined || isLoopback(host)) return;
   throw new BindRefusedError(
     `${host} can be reached by others, and whoever reaches it can run code and read everything: listen on 127.0.0.1, or set a token (--token <secret> or PERDURE_TOKEN) that askers then send as "Authorization: Bearer <secret>"`,
@@ -47,16 +48,24 @@ export class Guard {
   /** Why this request is refused; null: it is not. */
   refusal(req: IncomingMessage): PerdureError | null {
     const { headers, method } = req;
-    if (this.#isLocal && !this.#goodHosts.has(headers.host ?? "") && !this.#isGoodHost(headers.host)) return badHost(headers.host);
-    if (method !== "GET" && method !== "HEAD" && (headers.origin !== undefined || headers["sec-fetch-site"] !== undefined)) {
+    if (this.#isLocal && !this.#goodHosts.has(headers.host ?? "") && !this.#isGoodHost(headers.host))
+      return badHost(headers.host);
+    if (
+      method !== "GET" &&
+      method !== "HEAD" &&
+      (headers.origin !== undefined || headers["sec-fetch-site"] !== undefined)
+    ) {
       const refused = crossOrigin(req);
       if (refused !== null) return refused;
     }
     if (this.#token === null || isHealth(req.url)) return null;
     const { authorization } = headers;
-    if (authorization !== undefined && timingSafeEqual(digest(`Bearer ${bearerOf(authorization)}`), this.#token)) return null;
+    if (authorization !== undefined && timingSafeEqual(digest(`Bearer ${bearerOf(authorization)}`), this.#token))
+      return null;
     return new UnauthorizedError(
-      authorization === undefined ? 'credentials are missing: send "Authorization: Bearer <token>"' : "the credentials are wrong: the token is not the server's",
+      authorization === undefined
+        ? 'credentials are missing: send "Authorization: Bearer <token>"'
+        : "the credentials are wrong: the token is not the server's",
     );
   }
 
@@ -73,9 +82,15 @@ export class Guard {
 export function crossOrigin(req: IncomingMessage): PerdureError | null {
   const { origin, host } = req.headers;
   const site = req.headers["sec-fetch-site"];
-  const isForeign = origin === undefined ? site !== undefined && site !== "same-origin" && site !== "none" : hostOf(origin) !== host?.toLowerCase();
+  const isForeign =
+    origin === undefined
+      ? site !== undefined && site !== "same-origin" && site !== "none"
+      : hostOf(origin) !== host?.toLowerCase();
   if (!isForeign) return null;
-  return new RequestError(403, `a page of another origin (${origin ?? String(site)}) may not send requests here: send them from your server, or through a proxy of the page's own origin`);
+  return new RequestError(
+    403,
+    `a page of another origin (${origin ?? String(site)}) may not send requests here: send them from your server, or through a proxy of the page's own origin`,
+  );
 }
 
 function hostOf(origin: string): string | undefined {
@@ -84,7 +99,10 @@ function hostOf(origin: string): string | undefined {
 
 function badHost(host: string | undefined): PerdureError {
   if (host === undefined) return new RequestError(400, "the Host header is missing");
-  return new RequestError(403, `"${host}" is not a name of this server: ask for localhost or 127.0.0.1, or allow the name (hosts)`);
+  return new RequestError(
+    403,
+    `"${host}" is not a name of this server: ask for localhost or 127.0.0.1, or allow the name (hosts)`,
+  );
 }
 
 function isHealth(url: string | undefined): boolean {

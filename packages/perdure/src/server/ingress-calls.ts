@@ -12,15 +12,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { SubmitRequest } from "@perdure/host";
-import { BadRequestError, UnknownTargetError, parseDuration, type HandlerManifest, type SendAnswer, type Target } from "@perdure/protocol";
+import {
+  BadRequestError,
+  UnknownTargetError,
+  parseDuration,
+  type HandlerManifest,
+  type SendAnswer,
+  type Target,
+} from "@perdure/protocol";
 import { sendJson, sendResult } from "./answers.ts";
 import { decodeBody, isBytesType, readBody, type Body } from "./body.ts";
 import type { IngressOptions, ServedRuntime, ValidateInput } from "./context.ts";
 import { RequestError, type ErrorAnswers } from "./errors.ts";
 import { crossOrigin } from "./guard.ts";
 
-export const KEY_LENGTH_MAX = 1_024;
-export const IDEMPOTENCY_KEY_LENGTH_MAX = 1_024;
+const KEY_LENGTH_MAX = 1_024;
+const IDEMPOTENCY_KEY_LENGTH_MAX = 1_024;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -72,7 +79,8 @@ export class CallRoutes {
       const handler = checkTarget(this.#runtime, target);
       const query = request.query as Query;
       const delay = query["delay"];
-      if (delay !== undefined && !isSend) throw new BadRequestError("a delay goes with /send: a call waits for its result");
+      if (delay !== undefined && !isSend)
+        throw new BadRequestError("a delay goes with /send: a call waits for its result");
       const startAt = delay === undefined ? undefined : Date.now() + parseDuration(String(delay));
       if (req.method === "GET") {
         this.#get(req, res, target, handler, isSend);
@@ -89,14 +97,25 @@ export class CallRoutes {
 
   #get(req: IncomingMessage, res: ServerResponse, target: Target, handler: HandlerManifest, isSend: boolean): void {
     if (isSend || handler.inputSchema !== undefined) {
-      throw new RequestError(405, `${pathOf(target)} ${isSend ? "is sent to" : "takes an input: it is called"} by POST`, { allow: "POST" });
+      throw new RequestError(
+        405,
+        `${pathOf(target)} ${isSend ? "is sent to" : "takes an input: it is called"} by POST`,
+        { allow: "POST" },
+      );
     }
     const refused = crossOrigin(req);
     if (refused !== null) throw refused;
     this.#received(req, res, target, NOTHING, false, undefined);
   }
 
-  #received(req: IncomingMessage, res: ServerResponse, target: Target, bytes: Buffer, isSend: boolean, startAt: number | undefined): void {
+  #received(
+    req: IncomingMessage,
+    res: ServerResponse,
+    target: Target,
+    bytes: Buffer,
+    isSend: boolean,
+    startAt: number | undefined,
+  ): void {
     try {
       const body = decodeBody(req.headers["content-type"], bytes);
       const request = this.#request(req, target, body, startAt);
@@ -159,11 +178,16 @@ const NOTHING: Buffer = Buffer.alloc(0);
 export function checkTarget(runtime: Pick<ServedRuntime, "catalog">, target: Target): HandlerManifest {
   const handler = runtime.catalog.handler(target);
   if (handler === undefined) throw runtime.catalog.unknown(target);
-  if (handler.internal === true) throw new UnknownTargetError(`${pathOf(target)} is internal: only other handlers can call it`);
+  if (handler.internal === true)
+    throw new UnknownTargetError(`${pathOf(target)} is internal: only other handlers can call it`);
   const { key } = target;
   if (key !== undefined) {
-    if (key === "") throw new BadRequestError(`the key is empty: ${target.service} is addressed as /${target.service}/{key}/${target.handler}`);
-    if (key.length > KEY_LENGTH_MAX) throw new BadRequestError(`the key has ${key.length} characters, at most ${KEY_LENGTH_MAX} are taken`);
+    if (key === "")
+      throw new BadRequestError(
+        `the key is empty: ${target.service} is addressed as /${target.service}/{key}/${target.handler}`,
+      );
+    if (key.length > KEY_LENGTH_MAX)
+      throw new BadRequestError(`the key has ${key.length} characters, at most ${KEY_LENGTH_MAX} are taken`);
   }
   return handler;
 }
@@ -171,10 +195,15 @@ export function checkTarget(runtime: Pick<ServedRuntime, "catalog">, target: Tar
 /** @throws BadRequestError */
 export function checkIdempotencyKey(key: string): string {
   if (key === "") throw new BadRequestError("the idempotency key is empty");
-  if (key.length > IDEMPOTENCY_KEY_LENGTH_MAX) throw new BadRequestError(`the idempotency key has ${key.length} characters, at most ${IDEMPOTENCY_KEY_LENGTH_MAX} are taken`);
+  if (key.length > IDEMPOTENCY_KEY_LENGTH_MAX)
+    throw new BadRequestError(
+      `the idempotency key has ${key.length} characters, at most ${IDEMPOTENCY_KEY_LENGTH_MAX} are taken`,
+    );
   return key;
 }
 
 function pathOf(target: Target): string {
-  return target.key === undefined ? `/${target.service}/${target.handler}` : `/${target.service}/${encodeURIComponent(target.key)}/${target.handler}`;
+  return target.key === undefined
+    ? `/${target.service}/${target.handler}`
+    : `/${target.service}/${encodeURIComponent(target.key)}/${target.handler}`;
 }

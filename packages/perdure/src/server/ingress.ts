@@ -46,14 +46,18 @@ export function createIngress(runtime: ServedRuntime, options: IngressOptions = 
       url,
       handler: (request, reply) => {
         reply.hijack();
-        ask(request, reply, request.params as Params).catch((error: unknown) => answers.send(request.raw, reply.raw, error));
+        ask(request, reply, request.params as Params).catch((error: unknown) =>
+          answers.send(request.raw, reply.raw, error),
+        );
       },
     });
   };
   resultRoutes(on, runtime, app);
   messageRoutes(on, runtime);
   on("GET", "/health", async (_, reply) => health(runtime, reply.raw));
-  on("GET", "/openapi.json", async (_, reply) => sendJson(reply.raw, 200, ingressOpenApi(runtime.catalog.targets.manifests)));
+  on("GET", "/openapi.json", async (_, reply) =>
+    sendJson(reply.raw, 200, ingressOpenApi(runtime.catalog.targets.manifests)),
+  );
   on("GET", "/", async (_, reply) => welcome(reply.raw, runtime.catalog.targets.manifests, options.adminUrl?.()));
   app.setNotFoundHandler((request, reply) => {
     reply.hijack();
@@ -75,7 +79,13 @@ function resultRoutes(on: On, runtime: ServedRuntime, app: FastifyInstance): voi
     on("GET", `${url}/output`, async (request, reply, params) => {
       const run = find(params);
       const result = await runtime.output(run);
-      if (result === null) answers.send(request.raw, reply.raw, new NotReadyError("the run has not ended yet: ask again later, or attach to it"), run);
+      if (result === null)
+        answers.send(
+          request.raw,
+          reply.raw,
+          new NotReadyError("the run has not ended yet: ask again later, or attach to it"),
+          run,
+        );
       else sendResult(request.raw, reply.raw, result, run, answers);
     });
   };
@@ -87,8 +97,10 @@ function resultRoutes(on: On, runtime: ServedRuntime, app: FastifyInstance): voi
   both("/perdure/runs/:service/:handler/:idempotencyKey", ({ service = "", handler = "", idempotencyKey }) =>
     byIdempotencyKey({ service, handler }, idempotencyKey),
   );
-  both("/perdure/runs/:service/:key/:handler/:idempotencyKey", ({ service = "", key = "", handler = "", idempotencyKey }) =>
-    byIdempotencyKey({ service, key, handler }, idempotencyKey),
+  both(
+    "/perdure/runs/:service/:key/:handler/:idempotencyKey",
+    ({ service = "", key = "", handler = "", idempotencyKey }) =>
+      byIdempotencyKey({ service, key, handler }, idempotencyKey),
   );
   both("/perdure/workflows/:name/:key", ({ name = "", key = "" }) => workflowRun(runtime, name, key));
 }
@@ -97,7 +109,8 @@ function workflowRun(runtime: ServedRuntime, name: string, key: string): RunId {
   const service = runtime.catalog.service(name);
   const main = service?.handlers.find((handler) => handler.mode === "workflow");
   if (service === undefined) throw runtime.catalog.unknown({ service: name, handler: "run", key });
-  if (main === undefined) throw new UnknownTargetError(`"${name}" is a ${service.kind}, not a workflow: ask for /perdure/runs/{id}/attach`);
+  if (main === undefined)
+    throw new UnknownTargetError(`"${name}" is a ${service.kind}, not a workflow: ask for /perdure/runs/{id}/attach`);
   return runtime.runIdFor({ target: { service: name, key, handler: main.name } }).run;
 }
 
@@ -134,8 +147,10 @@ function noSuchPath(runtime: ServedRuntime, method: string, url: string): Error 
   const segments = path.split("/").slice(1);
   const first = segments[0] ?? "";
   const isCall = segments.length >= 2 && segments.length <= 4 && runtime.catalog.service(first) !== undefined;
-  if (isCall && method !== "GET" && method !== "POST") return new RequestError(405, `${method} is not for handlers: POST calls them`, { allow: "GET, POST" });
+  if (isCall && method !== "GET" && method !== "POST")
+    return new RequestError(405, `${method} is not for handlers: POST calls them`, { allow: "GET, POST" });
   if (isCall && method === "GET") return new RequestError(405, `${path} is sent to by POST`, { allow: "POST" });
-  const how = "handlers are called as POST /{service}/{handler} or POST /{object}/{key}/{handler}; everything there is stands in /openapi.json";
+  const how =
+    "handlers are called as POST /{service}/{handler} or POST /{object}/{key}/{handler}; everything there is stands in /openapi.json";
   return new UnknownTargetError(`${method} ${path} leads nowhere; ${how}`);
 }

@@ -64,10 +64,23 @@ function bind(app: FastifyInstance, host: string, port: number): Promise<number 
 
 async function portTaken(host: string, port: number, last: number): Promise<PortTakenError> {
   const holder = await findPortHolder(port);
-  const who = holder === undefined ? "another process" : holder.pid === process.pid ? "this very process" : `process ${holder.pid} (${holder.command})`;
-  const what = last > port ? `the ports ${port} to ${last} on ${host} are all taken, the first by ${who}` : `port ${port} on ${host} is taken by ${who}`;
+  const who =
+    holder === undefined
+      ? "another process"
+      : holder.pid === process.pid
+        ? "this very process"
+        : `process ${holder.pid} (${holder.command})`;
+  const what =
+    last > port
+      ? `the ports ${port} to ${last} on ${host} are all taken, the first by ${who}`
+      : `port ${port} on ${host} is taken by ${who}`;
   const end = holder === undefined || holder.pid === process.pid ? "end it" : `end it (kill ${holder.pid})`;
-  return new PortTakenError(`${what}: ${end}, or choose another port`, { metadata: { port: String(port), ...(holder === undefined ? {} : { pid: String(holder.pid), command: holder.command }) } });
+  return new PortTakenError(`${what}: ${end}, or choose another port`, {
+    metadata: {
+      port: String(port),
+      ...(holder === undefined ? {} : { pid: String(holder.pid), command: holder.command }),
+    },
+  });
 }
 
 /** A wildcard address is reached under a name of this machine. */

@@ -61,7 +61,12 @@ class NodeListener {
 
   serve(route: (req: IncomingMessage, res: ServerResponse) => void): Server {
     const { traffic } = this;
-    const options = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, requireHostHeader: false };
+    const options = {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      requireHostHeader: false,
+    };
     const server = createServer(options, (req, res) => {
       traffic.requests += 1;
       const refusal = this.#draining ? this.#closing(res) : this.#guard.refusal(req);
@@ -122,7 +127,9 @@ function answerBrokenRequest(error: Error & { readonly code?: string }, socket: 
     return;
   }
   const [status, reason] = brokenStatus(error.code);
-  const body = JSON.stringify({ error: { code: RequestError.code, message: `the request cannot be read as HTTP: ${error.message}`, status } });
+  const body = JSON.stringify({
+    error: { code: RequestError.code, message: `the request cannot be read as HTTP: ${error.message}`, status },
+  });
   const head = `HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   socket.end(head + body);
 }
@@ -134,7 +141,11 @@ function brokenStatus(code: string | undefined): readonly [number, string] {
 }
 
 /** A Fastify app behind a guard, whose errors are all in one shape. */
-export function createApp(options: HttpOptions, traffic: Traffic, fastifyOptions: FastifyServerOptions = {}): FastifyInstance {
+export function createApp(
+  options: HttpOptions,
+  traffic: Traffic,
+  fastifyOptions: FastifyServerOptions = {},
+): FastifyInstance {
   const listener = new NodeListener(options, traffic);
   const app = fastify({
     ...fastifyOptions,

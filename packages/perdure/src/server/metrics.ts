@@ -21,17 +21,28 @@ class Exposition {
 
 function labelText(labels: Labels | undefined): string {
   if (labels === undefined) return "";
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`);
+  const pairs = Object.entries(labels).map(
+    ([name, value]) => `${name}="${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`,
+  );
   return `{${pairs.join(",")}}`;
 }
 
-export async function metricsText(runtime: ServedRuntime, version: string, traffic: readonly Traffic[], readers: number): Promise<string> {
+export async function metricsText(
+  runtime: ServedRuntime,
+  version: string,
+  traffic: readonly Traffic[],
+  readers: number,
+): Promise<string> {
   const [counts, stats] = await Promise.all([runtime.reader.counts(), runtime.reader.stats()]);
   const { figures } = runtime;
   const out = new Exposition();
-  out.metric("perdure_info", "gauge", "What runs here.", [[1, { version, node: process.version, deployment: runtime.catalog.deployment ?? "" }]]);
+  out.metric("perdure_info", "gauge", "What runs here.", [
+    [1, { version, node: process.version, deployment: runtime.catalog.deployment ?? "" }],
+  ]);
   out.metric("perdure_up", "gauge", "1: questions are taken.", [[runtime.healthy && !runtime.draining ? 1 : 0]]);
-  out.metric("perdure_start_time_seconds", "gauge", "When the runtime started, since the epoch.", [[runtime.startedAt / 1_000]]);
+  out.metric("perdure_start_time_seconds", "gauge", "When the runtime started, since the epoch.", [
+    [runtime.startedAt / 1_000],
+  ]);
   out.metric(
     "perdure_runs",
     "gauge",
@@ -45,7 +56,9 @@ export async function metricsText(runtime: ServedRuntime, version: string, traff
   out.metric("perdure_batches_total", "counter", "Batches decided and committed.", [[figures.batches]]);
   out.metric("perdure_events_total", "counter", "Events decided.", [[figures.events]]);
   out.metric("perdure_mutations_total", "counter", "Mutations committed.", [[figures.mutations]]);
-  out.metric("perdure_loop_failures_total", "counter", "Times that the loop failed and was replaced.", [[figures.failures]]);
+  out.metric("perdure_loop_failures_total", "counter", "Times that the loop failed and was replaced.", [
+    [figures.failures],
+  ]);
   for (const [name, value] of Object.entries(stats)) {
     if (!Number.isFinite(value)) continue;
     out.metric(`perdure_store_${name.replaceAll(/[^A-Za-z0-9_]/g, "_")}`, "gauge", "A figure of the store.", [[value]]);
@@ -70,10 +83,15 @@ export async function metricsText(runtime: ServedRuntime, version: string, traff
 function processMetrics(out: Exposition): void {
   const cpu = process.cpuUsage();
   const memory = process.memoryUsage();
-  out.metric("perdure_process_cpu_seconds_total", "counter", "Processor time of the process.", [[(cpu.user + cpu.system) / 1_000_000]]);
+  out.metric("perdure_process_cpu_seconds_total", "counter", "Processor time of the process.", [
+    [(cpu.user + cpu.system) / 1_000_000],
+  ]);
   out.metric("perdure_process_resident_memory_bytes", "gauge", "Resident memory of the process.", [[memory.rss]]);
   out.metric("perdure_process_heap_used_bytes", "gauge", "Used heap of the process.", [[memory.heapUsed]]);
-  out.metric("perdure_process_event_loop_utilization", "gauge", "Share of the time that the event loop was busy, since the start.", [
-    [performance.eventLoopUtilization().utilization],
-  ]);
+  out.metric(
+    "perdure_process_event_loop_utilization",
+    "gauge",
+    "Share of the time that the event loop was busy, since the start.",
+    [[performance.eventLoopUtilization().utilization]],
+  );
 }

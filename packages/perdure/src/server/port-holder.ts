@@ -12,7 +12,9 @@ const LISTENING = "0A";
 /** Undefined where it cannot be told (another system, another user's process). */
 export async function findPortHolder(port: number): Promise<PortHolder | undefined> {
   try {
-    const inodes = new Set((await Promise.all(["/proc/net/tcp", "/proc/net/tcp6"].map((file) => listeners(file, port)))).flat());
+    const inodes = new Set(
+      (await Promise.all(["/proc/net/tcp", "/proc/net/tcp6"].map((file) => listeners(file, port)))).flat(),
+    );
     return inodes.size === 0 ? undefined : await ownerOf(inodes);
   } catch {
     return undefined; // Naming the holder is a courtesy: the port is taken either way.

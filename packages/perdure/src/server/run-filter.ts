@@ -26,7 +26,8 @@ export function parseFilter(asked: AskedFilter): Filter {
   if (asked.createdBefore !== undefined) filter.createdBefore = parseInstant("createdBefore", asked.createdBefore);
   if (asked.parent !== undefined) {
     const parent = parseRunId(asked.parent);
-    if (parent === undefined) throw new BadRequestError(`"${asked.parent}" is not a run id`, { metadata: { path: "$.parent" } });
+    if (parent === undefined)
+      throw new BadRequestError(`parent: "${asked.parent}" is not a run id`, { metadata: { path: "$.parent" } });
     filter.parent = parent;
   }
   return filter;
@@ -34,12 +35,18 @@ export function parseFilter(asked: AskedFilter): Filter {
 
 function parseStatus(text: string): RunStatus {
   const status = RUN_STATUSES.find((known) => known === text.trim());
-  if (status === undefined) throw new BadRequestError(`"${text}" is not a status: there are ${RUN_STATUSES.join(", ")}`, { metadata: { path: "$.status" } });
+  if (status === undefined)
+    throw new BadRequestError(`"${text}" is not a status: there are ${RUN_STATUSES.join(", ")}`, {
+      metadata: { path: "$.status" },
+    });
   return status;
 }
 
 function parseInstant(name: string, text: string): Instant {
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new BadRequestError(`${name}: "${text}" is not a time: write ISO 8601, as in 2026-01-31T12:00:00Z`, { metadata: { path: `$.${name}` } });
+  if (Number.isNaN(at))
+    throw new BadRequestError(`${name}: "${text}" is not a time: write ISO 8601, as in 2026-01-31T12:00:00Z`, {
+      metadata: { path: `$.${name}` },
+    });
   return at;
 }

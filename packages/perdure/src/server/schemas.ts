@@ -7,7 +7,11 @@ type Json = Record<string, unknown>;
 const text: Json = { type: "string" };
 const instant: Json = { type: "string", format: "date-time" };
 const orNull = (schema: Json): Json => ({ anyOf: [schema, { type: "null" }] });
-const object = (properties: Record<string, Json>, required: readonly string[] = Object.keys(properties)): Json => ({ type: "object", properties, required });
+const object = (properties: Record<string, Json>, required: readonly string[] = Object.keys(properties)): Json => ({
+  type: "object",
+  properties,
+  required,
+});
 const list = (items: Json): Json => ({ type: "array", items });
 export const ref = (name: string): Json => ({ $ref: `${name}#` });
 
@@ -30,14 +34,25 @@ export const API_ERROR_SCHEMA: Json = object(
 
 const status: Json = { type: "string", enum: [...RUN_STATUSES] };
 const count: Json = { type: "integer", minimum: 0 };
-const payload: Json = { description: "The JSON value; {base64} for bytes; {omitted: bytes} where it is longer than asked for" };
+const payload: Json = {
+  description: "The JSON value; {base64} for bytes; {omitted: bytes} where it is longer than asked for",
+};
 
 const failure: Json = object(
-  { code: { type: "integer" }, message: text, errorCode: text, stack: text, metadata: { type: "object", additionalProperties: text } },
+  {
+    code: { type: "integer" },
+    message: text,
+    errorCode: text,
+    stack: text,
+    metadata: { type: "object", additionalProperties: text },
+  },
   ["code", "message"],
 );
 
-const result: Json = object({ kind: { type: "string", enum: ["value", "void", "failure"] }, value: payload, failure: ref("Failure") }, ["kind"]);
+const result: Json = object(
+  { kind: { type: "string", enum: ["value", "void", "failure"] }, value: payload, failure: ref("Failure") },
+  ["kind"],
+);
 
 const summary: Record<string, Json> = {
   id: text,
@@ -63,12 +78,18 @@ const summary: Record<string, Json> = {
 };
 
 const entry: Json = {
-  ...object({ kind: { type: "string", enum: ["command", "completion", "signal", "retry", "resumed"] }, index: count, at: instant }),
+  ...object({
+    kind: { type: "string", enum: ["command", "completion", "signal", "retry", "resumed"] },
+    index: count,
+    at: instant,
+  }),
   description: "One entry of the journal; further properties depend on its kind",
 };
 
 const wait: Json = {
-  ...object({ kind: { type: "string", enum: ["timer", "run", "step", "promise", "awakeable", "signal", "time", "command"] } }),
+  ...object({
+    kind: { type: "string", enum: ["timer", "run", "step", "promise", "awakeable", "signal", "time", "command"] },
+  }),
   description: "One thing that the run waits for; further properties depend on its kind",
 };
 
@@ -79,7 +100,12 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
   Failure: failure,
   Result: result,
   RunSummary: object(summary),
-  Run: object({ ...summary, input: payload, headers: orNull({ type: "object", additionalProperties: text }), result: orNull(ref("Result")) }),
+  Run: object({
+    ...summary,
+    input: payload,
+    headers: orNull({ type: "object", additionalProperties: text }),
+    result: orNull(ref("Result")),
+  }),
   Entry: entry,
   Wait: wait,
   RunPage: object({ runs: list(ref("RunSummary")), nextCursor: orNull(count) }),
@@ -100,7 +126,13 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
     failed: list(object({ runId: text, code: text, message: text })),
     runs: list(text),
   }),
-  Service: { ...object({ name: text, kind: { type: "string", enum: ["service", "object", "workflow"] }, handlers: list({ type: "object" }) }) },
+  Service: {
+    ...object({
+      name: text,
+      kind: { type: "string", enum: ["service", "object", "workflow"] },
+      handlers: list({ type: "object" }),
+    }),
+  },
   StateKeysPage: object({ keys: list(text), nextAfter: orNull(text) }),
   State: object({ service: text, key: text, state: { type: "object", additionalProperties: payload } }),
   SqlAnswer: object({ columns: list(text), rows: list({ type: "array", items: {} }), truncated: { type: "boolean" } }),
@@ -108,7 +140,12 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
   Version: object({ version: text, node: text, startedAt: instant, deployment: orNull(text) }),
 };
 
-const limit = (max: number, standard: number): Json => ({ type: "integer", minimum: 1, maximum: max, default: standard });
+const limit = (max: number, standard: number): Json => ({
+  type: "integer",
+  minimum: 1,
+  maximum: max,
+  default: standard,
+});
 
 const MAX_PAYLOAD: Json = {
   type: "integer",
@@ -142,17 +179,32 @@ export const RUNS_QUERY: Json = closed({
   cursor: { type: "integer", minimum: 0, description: "nextCursor of the page before" },
 });
 export const RUN_QUERY: Json = closed({ journalLimit: limit(1_000, 200), maxPayload: MAX_PAYLOAD });
-export const JOURNAL_QUERY: Json = closed({ after: { type: "integer", minimum: 0, default: 0 }, limit: limit(1_000, 200), maxPayload: MAX_PAYLOAD });
+export const JOURNAL_QUERY: Json = closed({
+  after: { type: "integer", minimum: 0, default: 0 },
+  limit: limit(1_000, 200),
+  maxPayload: MAX_PAYLOAD,
+});
 export const STATE_KEYS_QUERY: Json = closed({ after: text, limit: limit(1_000, 100) });
 export const STATE_QUERY: Json = closed({ maxPayload: MAX_PAYLOAD });
 export const EVENTS_QUERY: Json = closed({
-  after: { type: "string", description: "The id of the last event that was seen; the header Last-Event-ID says the same" },
+  after: {
+    type: "string",
+    description: "The id of the last event that was seen; the header Last-Event-ID says the same",
+  },
   run: { type: "string", description: "Only what concerns this run" },
   service: { type: "string", description: "Only what concerns this service" },
 });
 
 export const EMPTY_BODY: Json = orNull(closed({}));
-export const RESTART_BODY: Json = orNull(closed({ from: { type: "integer", minimum: 1, description: "The first entry that is dropped; absent or 1: all, it starts anew" } }));
+export const RESTART_BODY: Json = orNull(
+  closed({
+    from: {
+      type: "integer",
+      minimum: 1,
+      description: "The first entry that is dropped; absent or 1: all, it starts anew",
+    },
+  }),
+);
 export const BULK_BODY: Json = closed(
   {
     filter: closed({ status: { type: "array", items: status }, ...filters }),
@@ -171,14 +223,23 @@ export const STATE_BODY: Json = closed({
   clear: list(text),
   force: { type: "boolean", default: false, description: "Also while a run has the key's turn" },
 });
-export const SQL_BODY: Json = closed({ query: { type: "string", minLength: 1 }, limit: limit(10_000, 1_000) }, ["query"]);
+export const SQL_BODY: Json = closed({ query: { type: "string", minLength: 1 }, limit: limit(10_000, 1_000) }, [
+  "query",
+]);
 
 export function params(...names: readonly string[]): Json {
-  return object(Object.fromEntries(names.map((name) => [name, name === "command" ? { type: "integer", minimum: 1 } : text])));
+  return object(
+    Object.fromEntries(names.map((name) => [name, name === "command" ? { type: "integer", minimum: 1 } : text])),
+  );
 }
 
 /** Responses as OpenAPI shows them. */
 export function answers(success: Json, extra: Record<number, Json> = {}): Record<string, Json> {
   const error = (description: string): Json => ({ description, ...ref("Error") });
-  return { 200: success, ...extra, "4xx": error("The request is refused"), "5xx": error("The server cannot answer now") };
+  return {
+    200: success,
+    ...extra,
+    "4xx": error("The request is refused"),
+    "5xx": error("The server cannot answer now"),
+  };
 }

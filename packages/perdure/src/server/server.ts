@@ -43,8 +43,8 @@ export interface Server {
   close(graceMs: number): Promise<void>;
 }
 
-export const INGRESS_PORT = 8080;
-export const ADMIN_PORT = 9070;
+const INGRESS_PORT = 8080;
+const ADMIN_PORT = 9070;
 /** Share of the grace that answers under way have, before the runtime begins to stop. */
 const ANSWERS_SHARE = 0.6;
 /** For the last answers to leave. */
@@ -73,9 +73,17 @@ class TwoListeners implements Server {
     // Both are checked before either listens.
     checkBinding(ingress.host ?? HOST_DEFAULT, token);
     checkBinding(admin.host ?? HOST_DEFAULT, token);
-    const first = await listen(this.ingress, { ...common, host: ingress.host ?? HOST_DEFAULT, port: ingress.port ?? INGRESS_PORT });
+    const first = await listen(this.ingress, {
+      ...common,
+      host: ingress.host ?? HOST_DEFAULT,
+      port: ingress.port ?? INGRESS_PORT,
+    });
     try {
-      const second = await listen(this.admin, { ...common, host: admin.host ?? HOST_DEFAULT, port: admin.port ?? ADMIN_PORT });
+      const second = await listen(this.admin, {
+        ...common,
+        host: admin.host ?? HOST_DEFAULT,
+        port: admin.port ?? ADMIN_PORT,
+      });
       this.addresses = { ingress: first, admin: second };
       return this.addresses;
     } catch (error) {

@@ -39,7 +39,8 @@ export function payloadView(payload: Payload | null, bytesMax: number): PayloadV
   if (payload === null) return null;
   const size = payloadSize(payload);
   if (size > bytesMax) return { omitted: size };
-  if (typeof payload !== "string") return { base64: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString("base64") };
+  if (typeof payload !== "string")
+    return { base64: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString("base64") };
   try {
     return JSON.parse(payload) as JsonValue;
   } catch {
@@ -47,7 +48,7 @@ export function payloadView(payload: Payload | null, bytesMax: number): PayloadV
   }
 }
 
-export function resultView(result: Result, bytesMax: number): ResultView {
+function resultView(result: Result, bytesMax: number): ResultView {
   switch (result.kind) {
     case "value":
       return { kind: "value", value: payloadView(result.value, bytesMax) };
@@ -59,7 +60,9 @@ export function resultView(result: Result, bytesMax: number): ResultView {
 }
 
 export function awakeableOf(run: RunId, signal: SignalName): string | undefined {
-  return typeof signal === "number" && signal >= FIRST_AWAKEABLE_SIGNAL ? encodeAwakeableId({ run, signal }) : undefined;
+  return typeof signal === "number" && signal >= FIRST_AWAKEABLE_SIGNAL
+    ? encodeAwakeableId({ run, signal })
+    : undefined;
 }
 
 function awaitingView(run: RunId, awaiting: Awaiting): AwaitingView {
@@ -130,11 +133,24 @@ export function entryView(run: RunId, entry: Entry, bytesMax: number): EntryView
       return { ...head, kind: "completion", id: entry.id, result: resultView(entry.result, bytesMax) };
     case "signal": {
       const awakeable = awakeableOf(run, entry.signal);
-      return { ...head, kind: "signal", signal: entry.signal, ...(awakeable === undefined ? {} : { awakeable }), payload: resultView(entry.payload, bytesMax) };
+      return {
+        ...head,
+        kind: "signal",
+        signal: entry.signal,
+        ...(awakeable === undefined ? {} : { awakeable }),
+        payload: resultView(entry.payload, bytesMax),
+      };
     }
     case "retry": {
       const { id, tries, failure, retryAt } = entry;
-      return { ...head, kind: "retry", id, tries, failure, ...(retryAt === undefined ? {} : { retryAt: instantText(retryAt) }) };
+      return {
+        ...head,
+        kind: "retry",
+        id,
+        tries,
+        failure,
+        ...(retryAt === undefined ? {} : { retryAt: instantText(retryAt) }),
+      };
     }
     case "resumed":
       return { ...head, kind: "resumed", ...(entry.forget === undefined ? {} : { forget: entry.forget }) };
@@ -149,7 +165,11 @@ function commandView(command: Command, bytesMax: number): CommandView {
       return { ...command, input: payloadView(command.input, bytesMax) };
     case "send": {
       const { invokeAt, ...rest } = command;
-      return { ...rest, input: payloadView(command.input, bytesMax), ...(invokeAt === undefined ? {} : { invokeAt: instantText(invokeAt) }) };
+      return {
+        ...rest,
+        input: payloadView(command.input, bytesMax),
+        ...(invokeAt === undefined ? {} : { invokeAt: instantText(invokeAt) }),
+      };
     }
     case "setState":
       return { ...command, value: payloadView(command.value, bytesMax) };
@@ -168,7 +188,8 @@ function commandView(command: Command, bytesMax: number): CommandView {
 
 /** A cell of a SQL answer. */
 export function cellView(value: unknown): JsonValue {
-  if (value instanceof Uint8Array) return { base64: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64") };
+  if (value instanceof Uint8Array)
+    return { base64: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64") };
   // Integers that a double cannot hold are texts, so that nobody takes a rounded one for the real one.
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);

@@ -1,7 +1,15 @@
 // What a run waits for, in words that a person can act on: which timer until when, which child, which awakeable.
 
 import type { StoreReader } from "@perdure/engine";
-import { isFinished, type Awaiting, type CommandEntry, type Entry, type Run, type RunId, type WaitView } from "@perdure/protocol";
+import {
+  isFinished,
+  type Awaiting,
+  type CommandEntry,
+  type Entry,
+  type Run,
+  type RunId,
+  type WaitView,
+} from "@perdure/protocol";
 import type { LiveView } from "@perdure/host";
 import { awakeableOf, instantText } from "./views.ts";
 
@@ -33,12 +41,19 @@ export async function readJournalEnd(reader: StoreReader, run: RunId): Promise<J
   return { length: low, tail };
 }
 
-export async function waitsOf(reader: StoreReader, run: Run, live: LiveView, end: JournalEnd): Promise<readonly WaitView[]> {
+export async function waitsOf(
+  reader: StoreReader,
+  run: Run,
+  live: LiveView,
+  end: JournalEnd,
+): Promise<readonly WaitView[]> {
   if (isFinished(run.status)) return [];
   const awaiting = live.live ? (live.awaiting ?? []) : (run.awaiting ?? []);
   const commands = new Map<number, CommandEntry>();
   for (const entry of end.tail) if (entry.kind === "command") commands.set(entry.id, entry);
-  const absent = awaiting.filter((item) => item.kind === "completion" && !commands.has(item.id)).slice(0, LOOKED_UP_MAX);
+  const absent = awaiting
+    .filter((item) => item.kind === "completion" && !commands.has(item.id))
+    .slice(0, LOOKED_UP_MAX);
   for (const item of absent) {
     if (item.kind !== "completion") continue;
     const found = await findCommand(reader, run.id, item.id);
@@ -47,7 +62,8 @@ export async function waitsOf(reader: StoreReader, run: Run, live: LiveView, end
   const waits = awaiting.map((item) => waitView(run.id, item, commands));
   const retryAt = run.status === "retrying" ? run.retry?.at : undefined;
   if (retryAt !== undefined) waits.push({ kind: "time", at: instantText(retryAt) });
-  if (run.status === "scheduled" && run.scheduledAt !== null) waits.push({ kind: "time", at: instantText(run.scheduledAt) });
+  if (run.status === "scheduled" && run.scheduledAt !== null)
+    waits.push({ kind: "time", at: instantText(run.scheduledAt) });
   return waits;
 }
 
@@ -70,7 +86,9 @@ function waitView(run: RunId, awaiting: Awaiting, commands: ReadonlyMap<number, 
     case "sleep":
       return { kind: "timer", command, name: entry.command.name ?? null, at: instantText(entry.command.wakeAt) };
     case "call":
-      return entry.child === undefined ? { kind: "command", command, type: "call" } : { kind: "run", command, runId: entry.child, target: entry.command.target };
+      return entry.child === undefined
+        ? { kind: "command", command, type: "call" }
+        : { kind: "run", command, runId: entry.child, target: entry.command.target };
     case "step":
       return { kind: "step", command, name: entry.command.name };
     case "getPromise":

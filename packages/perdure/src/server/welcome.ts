@@ -15,14 +15,18 @@ function welcomeText(services: readonly ServiceManifest[], adminUrl: string | un
   const paths = services.flatMap((service) =>
     service.handlers
       .filter((handler) => handler.internal !== true)
-      .map((handler) => (service.kind === "service" ? `/${service.name}/${handler.name}` : `/${service.name}/{key}/${handler.name}`)),
+      .map((handler) =>
+        service.kind === "service" ? `/${service.name}/${handler.name}` : `/${service.name}/{key}/${handler.name}`,
+      ),
   );
   const shown = paths.slice(0, HANDLERS_SHOWN).map((path) => `  POST ${path}`);
   if (paths.length > shown.length) shown.push(`  and ${paths.length - shown.length} more: see /openapi.json`);
   const lines = [
     "Perdure: the ingress.",
     "",
-    ...(shown.length === 0 ? ["No handlers are served yet."] : ["Call a handler and wait for its result:", "", ...shown]),
+    ...(shown.length === 0
+      ? ["No handlers are served yet."]
+      : ["Call a handler and wait for its result:", "", ...shown]),
     "",
     "  curl --json '\"an input\"' http://localhost:8080/service/handler",
     "",

@@ -1,10 +1,11 @@
 // A runtime over the memory store with real handlers, and both listeners on free ports.
 
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
-import { createMemoryStorage, openMemoryStore, type Limits } from "@perdure/engine";
-import { Catalog, Runtime } from "@perdure/host";
+import { connect } from "node:net";
+import { createMemoryStorage, openMemoryStore, type Limits, type Store } from "@perdure/engine";
+import { Catalog, createInProcessExecutor, Runtime } from "@perdure/host";
 import { ValidationError, type ErrorBody } from "@perdure/protocol";
-import { createExecutor, createRegistry, handler, object, service, TerminalError, workflow, type StandardSchema } from "@perdure/sdk";
+import { createRegistry, handler, object, service, TerminalError, workflow, type StandardSchema } from "@perdure/sdk";
 import { createServer, type Server, type ServedRuntime, type ServerOptions } from "../../src/server/index.ts";
 
 /** A mail with a text `to`, as any schema library would check it. */
@@ -18,13 +19,18 @@ const mailSchema: StandardSchema<{ to: string }> = {
       return { issues: [{ message: "must be text", path: ["to"] }] };
     },
     jsonSchema: {
-      input: () => ({ type: "object", properties: { to: { $ref: "#/$defs/address" } }, required: ["to"], $defs: { address: { type: "string" } } }),
+      input: () => ({
+        type: "object",
+        properties: { to: { $ref: "#/$defs/address" } },
+        required: ["to"],
+        $defs: { address: { type: "string" } },
+      }),
       output: () => ({ type: "object" }),
     },
   },
 };
 
-export const mailer = service("mailer", {
+const mailer = service("mailer", {
   echo: async (_ctx, input: unknown) => input,
   hello: async () => "hello",
   nothing: async () => undefined,
@@ -33,7 +39,10 @@ export const mailer = service("mailer", {
   fail: async () => {
     throw new TerminalError("no stamps left", { status: 418, metadata: { path: "$.stamps" } });
   },
-  mail: handler({ input: mailSchema, description: "Sends a mail" }, async (_ctx, mail: { to: string }) => `sent to ${mail.to}`),
+  mail: handler(
+    { input: mailSchema, description: "Sends a mail" },
+    async (_ctx, mail: { to: string }) => `sent to ${mail.to}`,
+  ),
   secret: handler({ internal: true }, async () => "secret"),
   sleep: async (ctx, ms: number) => {
     await ctx.sleep(ms, "nap");
@@ -45,7 +54,7 @@ export const mailer = service("mailer", {
     return promise;
   },
   listen: async (ctx, name: string) => ctx.signal(name),
-  parent: async (ctx) => ctx.call(mailer).listen("never"),
+  parent: async (ctx) => ctx.call("mailer").listen("never"),
   steps: async (ctx, count: number) => {
     for (let step = 0; step < count; step += 1) await ctx.step(`step ${step}`, () => "x".repeat(200));
     return count;
@@ -53,7 +62,7 @@ export const mailer = service("mailer", {
   once: async (ctx) => ctx.step("charge", () => Promise.reject(new Error("nobody knows")), { atMostOnce: true }),
 });
 
-export const inbox = object("inbox", {
+const inbox = object("inbox", {
   async add(ctx, note: string) {
     const notes = [...((await ctx.get<string[]>("notes")) ?? []), note];
     ctx.set("notes", notes);
@@ -63,9 +72,9 @@ export const inbox = object("inbox", {
   hold: async (ctx) => ctx.signal("release"),
 });
 
-export const order = workflow("order", {
+const order = workflow("order", {
   run: async (ctx, what: string) => {
-    const approved = await ctx.promise<boolean>("approved");
+    const approved = await ctx.promise<boolean>("approved").get();
     return { what, approved };
   },
   approve: async (ctx) => {
@@ -84,28 +93,19 @@ export interface World {
 
 export interface WorldOptions extends Partial<ServerOptions> {
   readonly limits?: Partial<Limits>;
+  /** Default: the memory store. */
+  readonly store?: Store;
   /** What the listeners get instead of the runtime itself. */
   readonly wrap?: (runtime: Runtime) => ServerOptions["runtime"];
 }
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-  const { limits, wrap, ...serverOptions } = options;
+  const { limits, wrap, store: _, ...serverOptions } = options;
   const registry = createRegistry([mailer, inbox, order]);
-  const ports = {
-    now: () => Date.now(),
-    random: () => 0.5,
-    afterMicrotasks: (callback: () => void) => queueMicrotask(() => process.nextTick(callback)),
-    delay: (ms: number, callback: () => void) => {
-      const timer = setTimeout(callback, ms);
-      return () => clearTimeout(timer);
-    },
-    createAbortController: () => new AbortController(),
-    log: () => undefined,
-  };
   const runtime = new Runtime({
-    store: openMemoryStore(createMemoryStorage()),
-    executor: createExecutor(registry, ports),
-    catalog: new Catalog({ manifests: registry.manifests, nearMatches: (name, method) => registry.near(name, method) }, { deployment: "test" }),
+    store: options.store ?? openMemoryStore(createMemoryStorage()),
+    executor: createInProcessExecutor(registry, { log: () => undefined }),
+    catalog: new Catalog(registry, { deployment: "test" }),
     ...(limits === undefined ? {} : { limits }),
   });
   await runtime.start();
@@ -125,7 +125,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
 function checkMail(value: unknown): ValidationError | null {
   const result = mailSchema["~standard"].validate(value);
   if (result instanceof Promise || result.issues === undefined) return null;
-  return new ValidationError("the input of mailer/mail does not fit its schema: $.to: must be text", { metadata: { path: "$.to" } });
+  return new ValidationError("the input of mailer/mail does not fit its schema: $.to: must be text", {
+    metadata: { path: "$.to" },
+  });
 }
 
 /** The runtime with some of its answers replaced. */
@@ -149,7 +151,14 @@ export interface Answer {
 
 export async function ask(url: string, init: RequestInit & { readonly json?: unknown } = {}): Promise<Answer> {
   const { json, ...rest } = init;
-  const withJson = json === undefined ? {} : { method: "POST", body: JSON.stringify(json), headers: { "content-type": "application/json", ...(init.headers as object) } };
+  const withJson =
+    json === undefined
+      ? {}
+      : {
+          method: "POST",
+          body: JSON.stringify(json),
+          headers: { "content-type": "application/json", ...(init.headers as object) },
+        };
   const response = await fetch(url, { signal: AbortSignal.timeout(20_000), ...rest, ...withJson });
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.includes("json") === true;
@@ -170,19 +179,54 @@ export interface RawAnswer {
 }
 
 /** A request with headers that fetch does not let through (Host, Origin, Expect). */
-export function rawAsk(url: string, options: { readonly method?: string; readonly headers?: OutgoingHttpHeaders; readonly body?: string; readonly path?: string } = {}): Promise<RawAnswer> {
+export function rawAsk(
+  url: string,
+  options: {
+    readonly method?: string;
+    readonly headers?: OutgoingHttpHeaders;
+    readonly body?: string;
+    readonly path?: string;
+  } = {},
+): Promise<RawAnswer> {
   const { hostname, port, pathname, search } = new URL(url);
+  // Node would send the body of a GET without saying that there is one.
+  const length = options.body === undefined ? {} : { "content-length": Buffer.byteLength(options.body) };
+  const headers = { ...length, ...options.headers };
   return new Promise((resolve, reject) => {
-    const req = httpRequest({ hostname, port, path: options.path ?? pathname + search, method: options.method ?? "GET", headers: options.headers, agent: false }, (res) => {
-      let text = "";
-      res.setEncoding("utf8");
-      res.on("data", (chunk: string) => {
-        text += chunk;
-      });
-      res.on("end", () => resolve({ status: res.statusCode ?? 0, headers: res.headers, text }));
-    });
+    const req = httpRequest(
+      {
+        hostname,
+        port,
+        path: options.path ?? pathname + search,
+        method: options.method ?? "GET",
+        headers,
+        agent: false,
+      },
+      (res) => {
+        let text = "";
+        res.setEncoding("utf8");
+        res.on("data", (chunk: string) => {
+          text += chunk;
+        });
+        res.on("end", () => resolve({ status: res.statusCode ?? 0, headers: res.headers, text }));
+      },
+    );
     req.on("error", reject);
     req.end(options.body);
+  });
+}
+
+/** Bytes as they are, until the server closes. */
+export function exchange(url: string, request: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const socket = connect(Number(port), hostname, () => socket.write(request));
+    socket.on("data", (data) => {
+      text += String(data);
+    });
+    socket.on("close", () => resolve(text));
+    socket.on("error", reject);
   });
 }
 
@@ -192,7 +236,7 @@ export async function until<T>(get: () => Promise<T>, check: (value: T) => boole
   for (;;) {
     const value = await get();
     if (check(value)) return value;
-    if (Date.now() > end) throw new Error(`did not come to pass: ${JSON.stringify(value)}`);
+    if (Date.now() > end) throw new Error(`did not come to pass: ${JSON.stringify(value).slice(0, 2_000)}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -47,7 +47,7 @@ describe("A2: while it replays", () => {
     const definition = go(async (ctx) => {
       const branch = async (name: string): Promise<void> => {
         await ctx.step(name, () => 1);
-        for (let i = 0; i < 20; i += 1) await null;
+        for (let i = 0; i < 20; i += 1) await Promise.resolve();
         seen.push(name);
       };
       await Promise.all([branch("a"), branch("b"), branch("c")]);
@@ -82,9 +82,9 @@ describe("A2: while it replays", () => {
       async go(ctx) {
         ctx.set("a", 1);
         void (async () => {
-          await null;
-          await null;
-          await null;
+          await Promise.resolve();
+          await Promise.resolve();
+          await Promise.resolve();
           ctx.set("late", 1);
         })().catch(() => {});
         return 1;
@@ -283,6 +283,7 @@ describe("suspension", () => {
             }),
         ),
       ),
+      soon,
     );
     await talk.advance(5_000);
     finish(1);
@@ -296,6 +297,7 @@ describe("suspension", () => {
   it("comes while a step waits for its next try", async () => {
     const talk = new Conversation(
       go((ctx) => ctx.step("a", () => Promise.reject(new Error("x")), { retry: { initial: "1h" } })),
+      soon,
     );
     await talk.advance(3_000);
     expect((await talk.heard()).at(-1)).toEqual(["suspend", [{ kind: "time", at: START_TIME + 3_600_000 }], 0]);
@@ -303,7 +305,10 @@ describe("suspension", () => {
   });
 
   it("does not come where nothing durable could wake the code", async () => {
-    const talk = new Conversation(go(() => new Promise(() => {})));
+    const talk = new Conversation(
+      go(() => new Promise(() => {})),
+      soon,
+    );
     await talk.advance(60_000);
     expect(await talk.heard()).toEqual([]);
     expect(talk.attempt.awaiting()).toBeNull();
@@ -401,7 +406,7 @@ describe("misuse", () => {
     const ports = { insideStep: () => inside };
     const definition = go((ctx) =>
       ctx.step("outer", async () => {
-        await null;
+        await Promise.resolve();
         inside = true;
         try {
           return await ctx.sleep(1);

@@ -23,11 +23,11 @@ import { ReplayableRandom } from "./prng.ts";
 import type { ReplayAttempt } from "./replay-attempt.ts";
 import { ChildReference, RunReference, refusedHandle } from "./run-reference.ts";
 import { SignalIterator } from "./signal-iterator.ts";
-import type { TargetSink } from "./target-calls.ts";
-import { targetCalls } from "./target-calls.ts";
+import type { TargetSink } from "../definitions/target-calls.ts";
+import { targetCalls } from "../definitions/target-calls.ts";
 import { WorkflowPromiseReference } from "./workflow-promise.ts";
 
-export class HandlerContext implements WorkflowContext, TargetSink {
+export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> {
   readonly #attempt: ReplayAttempt;
   readonly runId: RunId;
   readonly idempotencyKey: string | null;

@@ -133,17 +133,16 @@ function describeRef(ref: RunRef): string {
   return `${describeTarget(ref.target)} idempotencyKey=${JSON.stringify(ref.idempotencyKey)}`;
 }
 
-/** Functions of the SDK through which user code comes in; the frame above the last of them is the user's own. */
-const ENTRANCE =
-  /\b(?:HandlerContext|TargetCalls|RunReference|WorkflowPromiseReference|SignalIterator|ReplayAttempt)\./;
+/** Functions of the SDK between the place where the stack is captured and the user's code. */
+const OURS =
+  /\b(?:captureStack|ReplayAttempt|HandlerContext|TargetCalls\w*|RunReference|ChildReference|signalRun|cancelRun|WorkflowPromiseReference|SignalIterator)\b|\bProxy\.<anonymous>/;
 const FRAMES_MAX = 25;
 
 /** Where in user code the SDK was called, from a stack that was captured inside of it. V8's and QuickJS' form. */
 export function callerPosition(stack: string | undefined): string | undefined {
   const frames = (stack ?? "").split("\n").filter((line) => /^\s*at /.test(line));
-  const entrance = frames.findLastIndex((line) => ENTRANCE.test(line));
-  if (entrance < 0) return undefined;
-  return frames[entrance + 1]?.trim().slice("at ".length);
+  const frame = frames.find((line) => !OURS.test(line));
+  return frame?.trim().slice("at ".length);
 }
 
 export function captureStack(): string | undefined {

@@ -10,6 +10,8 @@ import { decodeRunId } from "@perdure/protocol";
 
 /** Draws that are thrown away at first, so that close seeds give unrelated sequences. PractRand uses 12 to 15. */
 const WARM_UP_DRAWS = 15;
+/** 2^32 divided by the golden ratio, odd: the usual multiplier to spread bits. */
+const GOLDEN = 0x9e3779b1;
 const HEX = "0123456789abcdef";
 
 export class ReplayableRandom {
@@ -20,10 +22,10 @@ export class ReplayableRandom {
 
   constructor(run: RunId) {
     const bytes = new DataView(decodeRunId(run).buffer);
-    // 24 bytes into 96 bits of seed: two words are folded into each.
-    this.#a = bytes.getUint32(0) ^ bytes.getUint32(12);
-    this.#b = bytes.getUint32(4) ^ bytes.getUint32(16);
-    this.#c = bytes.getUint32(8) ^ bytes.getUint32(20);
+    // 24 bytes into 96 bits of seed: two words are folded into each, unalike, so that equal ones do not cancel.
+    this.#a = bytes.getUint32(0) ^ Math.imul(bytes.getUint32(12), GOLDEN);
+    this.#b = bytes.getUint32(4) ^ Math.imul(bytes.getUint32(16), GOLDEN);
+    this.#c = bytes.getUint32(8) ^ Math.imul(bytes.getUint32(20), GOLDEN);
     for (let i = 0; i < WARM_UP_DRAWS; i += 1) this.#next();
   }
 

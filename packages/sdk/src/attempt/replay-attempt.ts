@@ -151,10 +151,10 @@ export class ReplayAttempt implements Attempt, StepHost {
       this.#begin();
       const context = new HandlerContext(this, start);
       const { fn } = spec;
-      const { runHandler } = this.ports;
-      const output: unknown = await (runHandler === undefined
+      const { ports } = this;
+      const output: unknown = await (ports.runHandler === undefined
         ? fn(context, input)
-        : runHandler(this.scope, () => fn(context, input)));
+        : ports.runHandler(this.scope, () => fn(context, input)));
       if (this.over) return;
       this.#conclude(await writeOutput(spec, output), "the handler returned");
     } catch (error) {

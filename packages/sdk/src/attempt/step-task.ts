@@ -75,6 +75,8 @@ export class StepTask extends Wait {
   #retryAt: Instant = 0;
   /** A person said that the unknown effect may run again. */
   #forgotten = false;
+  /** What the try threw whose outcome is asked for; undefined where it was never heard of again. */
+  #tryError: unknown = undefined;
   #cancelTimer: (() => void) | undefined = undefined;
   #controller: AbortControllerLike | undefined = undefined;
 
@@ -184,7 +186,7 @@ export class StepTask extends Wait {
     const timeout = this.#options?.timeout;
     if (timeout !== undefined) this.#watchTimeout(round, parseDuration(timeout));
     const value = this.#call(round, this.#fn);
-    if (value !== REFUSED) this.#follow(round, value, this.#succeeded);
+    if (value !== REFUSED) this.#follow(round, value);
   }
 
   /** Calls user code. `REFUSED`: it threw, and that was dealt with. */
@@ -193,9 +195,9 @@ export class StepTask extends Wait {
     host.enterStep();
     try {
       const info = new Info(this, this.#tries + 1);
-      const { runStep } = host.ports;
-      if (runStep === undefined) return fn(info);
-      return runStep({ ...host.scope, step: this.name, command: this.id }, () => fn(info));
+      const { ports } = host;
+      if (ports.runStep === undefined) return fn(info);
+      return ports.runStep({ ...host.scope, step: this.name, command: this.id }, () => fn(info));
     } catch (error) {
       this.#failed(round, error);
       return REFUSED;
@@ -204,22 +206,27 @@ export class StepTask extends Wait {
     }
   }
 
-  #follow(round: number, value: unknown, done: (this: StepTask, round: number, value: never) => void): void {
+  #follow(round: number, value: unknown): void {
     if (isThenable(value)) {
       Promise.resolve(value).then(
-        (result) => done.call(this, round, result as never),
+        (result) => this.#answered(round, result),
         (error: unknown) => this.#failed(round, error),
       );
-    } else done.call(this, round, value as never);
+    } else this.#answered(round, value);
   }
 
-  #succeeded(round: number, value: unknown): void {
+  #answered(round: number, value: unknown): void {
     if (round !== this.#round || this.#host.over) return;
+    if (this.#state === "asking") this.#foundOut(value as Reconciled<unknown>);
+    else this.#succeeded(value);
+  }
+
+  #succeeded(value: unknown): void {
     let result: Result;
     try {
       result = encodeResult(value, "the result of the step");
     } catch (error) {
-      this.#failed(round, error);
+      this.#failed(this.#round, error);
       return;
     }
     this.#propose(result);
@@ -316,7 +323,7 @@ export class StepTask extends Wait {
   // At most once
   // ------------
 
-  /** Was it done? `error` is what its try threw; undefined where the try was never heard of again. */
+  /** Was it done? */
   #findOut(error: unknown): void {
     const reconcile = this.#options?.reconcile;
     if (reconcile === undefined) {
@@ -324,20 +331,19 @@ export class StepTask extends Wait {
       return;
     }
     this.#state = "asking";
+    this.#tryError = error;
     this.#controller = undefined;
     this.#round += 1;
     const round = this.#round;
     const answer = this.#call(round, reconcile);
-    if (answer === REFUSED) return;
-    this.#follow(round, answer, function (this: StepTask, sameRound: number, reconciled: Reconciled<unknown>) {
-      this.#foundOut(sameRound, reconciled, error);
-    });
+    if (answer !== REFUSED) this.#follow(round, answer);
   }
 
-  #foundOut(round: number, reconciled: Reconciled<unknown>, error: unknown): void {
-    if (round !== this.#round || this.#state !== "asking" || this.#host.over) return;
+  #foundOut(reconciled: Reconciled<unknown>): void {
+    const error = this.#tryError;
+    this.#tryError = undefined;
     if (reconciled === "unknown") this.#unknown(error);
-    else if (reconciled.happened) this.#succeeded(round, reconciled.value);
+    else if (reconciled.happened) this.#succeeded(reconciled.value);
     else if (error === undefined) this.#run();
     else this.#retry(error);
   }

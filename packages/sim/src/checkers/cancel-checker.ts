@@ -7,10 +7,13 @@ import type { ShadowRun } from "./shadow.ts";
 export function createCancelChecker(): Checker {
   /** Children that were open when their parent was told, in this commit. */
   let open: { readonly parent: RunId; readonly child: ShadowRun }[] = [];
+  /** Runs that were told of a child's end while they were being cancelled. */
+  let early: ShadowRun[] = [];
   return {
     name: "cancels",
     beforeCommit() {
       open = [];
+      early = [];
     },
     beforeMutation(context, mutation) {
       if (mutation.type === "appendEntry") {
@@ -18,7 +21,7 @@ export function createCancelChecker(): Checker {
         if (run === undefined) return;
         const { entry } = mutation;
         if (entry.kind === "signal" && entry.signal === CANCEL_SIGNAL) for (const child of openChildren(context, run)) open.push({ parent: run.record.id, child });
-        else if (entry.kind === "completion") checkHeld(context, run, entry.id);
+        else if (entry.kind === "completion" && isToBeHeld(context, run, entry.id)) early.push(run);
       } else if (mutation.type === "updateRun") {
         const before = context.shadow.bySeq.get(mutation.run.seq)?.record;
         if (before === undefined || !isFinished(before.status) || before.generation !== mutation.run.generation) return;
@@ -27,6 +30,7 @@ export function createCancelChecker(): Checker {
       }
     },
     afterCommit(context) {
+      for (const { record } of early) if (!isFinished(record.status)) context.report("E7", `${context.names.of(record.id)} is told of its child's end before its own cancel`);
       for (const { parent, child } of open) {
         const { record } = child;
         if (child.deleted || isFinished(record.status) || record.parent?.awaited !== true) continue;
@@ -38,16 +42,12 @@ export function createCancelChecker(): Checker {
 
 function openChildren(context: Context, run: ShadowRun): ShadowRun[] {
   const children = context.shadow.childrenOf.get(run.record.id) ?? [];
-  return children.filter(({ record, deleted }) => !deleted && !isFinished(record.status) && record.parent?.awaited === true);
+  return children.filter(({ record, deleted }) => !deleted && record.seq > run.record.seq && !isFinished(record.status) && record.parent?.awaited === true);
 }
 
 /** While a run is being cancelled, the ends of its children come after its own cancel. */
-function checkHeld(context: Context, run: ShadowRun, command: number): void {
-  const { cancelling, id } = run.record;
-  if (cancelling === null) return;
+function isToBeHeld(context: Context, run: ShadowRun, command: number): boolean {
   const child = context.shadow.command(run, command)?.child;
-  if (child === undefined || !cancelling.waitingFor.includes(child)) return;
-  const told = run.entries.at(-1)?.entry;
-  const toldNow = run.entries.some(({ entry }) => entry.kind === "signal" && entry.signal === CANCEL_SIGNAL);
-  if (told === undefined || !toldNow) context.report("E7", `${context.names.of(id)} is told of its child's end before its own cancel`);
+  if (child === undefined || run.record.cancelling?.waitingFor.includes(child) !== true) return false;
+  return !run.entries.some(({ entry }) => entry.kind === "signal" && entry.signal === CANCEL_SIGNAL);
 }

@@ -1,7 +1,7 @@
 // E5: what was accepted is delivered: a signal stands in the journal, a run is not suspended on what has already come, a
 // child's end reaches its parent, and a live attempt is told.
 
-import { CANCEL_SIGNAL, isFinished, type Run } from "@perdure/protocol";
+import { type Awaiting, CANCEL_SIGNAL, type Entry, isFinished, type Run } from "@perdure/protocol";
 import type { Observation } from "../observations.ts";
 import type { Checker, Committed, Context } from "./checker.ts";
 import { isCurrent, isLive } from "./checker.ts";
@@ -42,16 +42,24 @@ function checkSuspended(context: Context, record: Run, commit: Committed): void 
   const attempt = context.lastAttempt.get(record.id);
   if (run === undefined || attempt?.seen == null || attempt.epoch !== commit.commit.epoch || attempt.start.generation !== record.generation) return;
   for (const { entry } of run.entries) {
-    if (entry.index <= attempt.seen || (entry.kind !== "completion" && entry.kind !== "signal")) continue;
+    if (entry.index <= attempt.seen || !isAwaited(run.record.awaiting ?? [], entry)) continue;
     context.report("E5", `${context.names.of(record.id)} is suspended, and entry ${entry.index} (${entry.kind}) had come: its attempt had seen ${attempt.seen}`);
   }
+}
+
+/** A cancel is awaited by everybody. */
+function isAwaited(awaiting: readonly Awaiting[], entry: Entry): boolean {
+  if (entry.kind === "completion") return awaiting.some((item) => item.kind === "completion" && item.id === entry.id);
+  if (entry.kind !== "signal") return false;
+  return entry.signal === CANCEL_SIGNAL || awaiting.some((item) => item.kind === "signal" && item.signal === entry.signal);
 }
 
 function checkParent(context: Context, record: Run): void {
   const { parent } = record;
   if (parent === null || !parent.awaited) return;
   const run = context.shadow.run(parent.run);
-  if (run === undefined || isFinished(run.record.status) || run.completed.has(parent.command)) return;
+  if (run === undefined || run.record.seq > record.seq) return; // The parent was deleted; another run bears its id.
+  if (isFinished(run.record.status) || run.completed.has(parent.command)) return;
   const held = run.record.cancelling?.held.some(({ command }) => command === parent.command) === true;
   if (!held && parent.command <= run.commands) context.report("E5", `${context.names.of(record.id)} has ended, and ${context.names.of(parent.run)}, which awaits it, is not told`);
 }
@@ -65,7 +73,7 @@ function checkReply(context: Context, { question, reply }: Extract<Observation, 
   if (question.type === "signal") {
     const run = context.shadow.runs.get(question.run);
     if (run?.signals.has(JSON.stringify(question.payload)) !== true) context.report("E5", `a signal to ${context.names.of(question.run)} was accepted and is not in the journal`);
-  } else if (question.type === "cancel") {
+  } else if (question.type === "cancel" && reply.status !== null && !isFinished(reply.status)) {
     const run = context.shadow.run(question.run);
     if (run === undefined || isFinished(run.record.status) || run.record.generation > 0) return;
     if (run.record.cancelling === null && !hasCancel(run)) context.report("E5", `a cancel of ${context.names.of(question.run)} was accepted and is nowhere`);

@@ -12,10 +12,12 @@ export const timerChecker: Checker = {
     } else if (mutation.type === "appendEntry" && mutation.entry.kind === "completion") {
       const run = shadow.bySeq.get(mutation.run);
       const command = run === undefined ? undefined : shadow.command(run, mutation.entry.id)?.command;
-      if (command?.type === "sleep" && command.wakeAt > now) report("E6", `at tick ${tick} a sleep of ${run === undefined ? "?" : names.of(run.record.id)} ends ${command.wakeAt - now} ms early`);
+      const isKept = commit.commit.mutations.some((other) => other.type === "truncate" && other.run === mutation.run);
+      if (command?.type === "sleep" && command.wakeAt > now && !isKept) report("E6", `at tick ${tick} a sleep of ${run === undefined ? "?" : names.of(run.record.id)} ends ${command.wakeAt - now} ms early`);
     } else if (mutation.type === "updateRun" && (mutation.run.status === "running" || mutation.run.status === "queued")) {
       const before = shadow.bySeq.get(mutation.run.seq)?.record;
-      if (before?.status === "scheduled" && (before.scheduledAt ?? 0) > now) report("E6", `${names.of(before.id)} begins ${(before.scheduledAt ?? 0) - now} ms early`);
+      const isSame = before?.generation === mutation.run.generation; // A restart does not wait for the start time.
+      if (isSame && before.status === "scheduled" && (before.scheduledAt ?? 0) > now) report("E6", `${names.of(before.id)} begins ${(before.scheduledAt ?? 0) - now} ms early`);
     }
   },
 };

@@ -7,7 +7,7 @@ import { type Awaiting, CANCEL_SIGNAL, type Entry, isFinished, type Run, type Ru
 import { runIdOf, targetOf } from "../catalogue.ts";
 import type { Shadow, ShadowRun } from "../checkers/shadow.ts";
 import type { Parameters, OperatorAction } from "../parameters.ts";
-import { encodeInput, keyFor, type Kind, type Program } from "../program.ts";
+import { encodeInput, idempotencyKeyFor, keyFor, type Kind, type Program } from "../program.ts";
 import type { Random } from "../random.ts";
 import type { SimHost } from "../sim-host.ts";
 
@@ -62,7 +62,7 @@ export class Operator {
     const usual = programs[program]?.kind ?? "service";
     const kind: Kind = random.chance(0.1) ? "service" : usual;
     const target = targetOf({ kind, key: keyFor(kind, program, random.int(0, parameters.programs.keysPerProgram - 1)) });
-    const idempotencyKey = kind !== "workflow" && random.chance(0.4) ? `i${random.int(0, 1)}` : null;
+    const idempotencyKey = kind !== "workflow" && random.chance(0.4) ? idempotencyKeyFor(program, random.int(0, 1)) : null;
     const derived = derivedId(environment, target, idempotencyKey, environment.mode(target) ?? "service");
     return {
       type: "submit",
@@ -153,10 +153,11 @@ export class Operator {
     return this.#random.chance(0.5) ? question : { ...question, result: valueResult(JSON.stringify(`settled ${++this.#numbers}`)) };
   }
 
+  /** By force only where what code reads is not compared between attempts: a forced edit changes it. */
   #edit(service: string, key: string): Question {
     const random = this.#random;
     const changes = new Map([[`v${random.int(0, 2)}`, random.chance(0.3) ? null : JSON.stringify(`edited ${++this.#numbers}`)]]);
-    return { type: "editState", key: { service, key }, changes, force: random.chance(0.2) };
+    return { type: "editState", key: { service, key }, changes, force: this.#ports.parameters.executor.kind === "script" && random.chance(0.2) };
   }
 
   heal(): void {

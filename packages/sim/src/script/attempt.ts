@@ -25,7 +25,6 @@ export interface ScriptPorts {
   attemptFails(): number;
   executed(start: AttemptStart, command: number): void;
   observed(start: AttemptStart, command: number, result: Parameters<AttemptReplies["propose"]>[1]): void;
-  mismatch(start: AttemptStart, text: string): void;
 }
 
 export class ScriptExecutor implements Executor {
@@ -46,7 +45,6 @@ class ScriptAttempt implements Attempt {
   readonly #replies: AttemptReplies;
   readonly #machine: Machine;
   readonly #steps: Map<number, StepState> = new Map();
-  readonly #lazyState: boolean;
   readonly #policy: "eager" | "never" | "delayed";
   #inbox: Entry[] = [];
   #reacting = false;
@@ -60,7 +58,6 @@ class ScriptAttempt implements Attempt {
     this.#start = start;
     this.#replies = replies;
     const { random, settings } = ports;
-    this.#lazyState = start.mode === "shared" || random.chance(0.2);
     this.#policy = settings.suspending === "mixed" ? random.pick(["eager", "never", "delayed"]) : settings.suspending;
     const input = JSON.parse(String(start.input)) as ProgramInput;
     const node = ports.programs[input.program]?.node ?? { op: "seq", nodes: [] };
@@ -75,7 +72,6 @@ class ScriptAttempt implements Attempt {
       now: () => this.#ports.now(),
       ask: (id, asked) => this.#replies.command(id, asked.command, asked.given),
       observed: (id, result) => this.#ports.observed(this.#start, id, result),
-      lazyState: () => this.#lazyState,
     };
   }
 
@@ -132,7 +128,6 @@ class ScriptAttempt implements Attempt {
       body();
     } catch (error) {
       if (!(error instanceof Mismatch)) throw error;
-      this.#ports.mismatch(this.#start, error.message);
       this.#over = true;
       this.#replies.error({ failure: new JournalMismatchError(error.message).toFailure(), behavior: "pause" });
     }

@@ -1,6 +1,6 @@
 // Programs as fibers of the replay machine.
 
-import { encodeAwakeableId, type Command, type Result, valueResult, VOID } from "@perdure/protocol";
+import { encodeAwakeableId, type Command, valueResult, VOID } from "@perdure/protocol";
 import { targetOf } from "../catalogue.ts";
 import { type Callee, encodeInput, type Node, type SendNode } from "../program.ts";
 import { type Code, type Machine, ScriptFailure } from "./machine.ts";
@@ -15,9 +15,8 @@ export function* handler(machine: Machine, node: Node): Code {
 }
 
 /** Asks and waits for the completion. */
-function* ask(machine: Machine, command: Command, given?: Result): Code {
-  const id = machine.ask(command, null, given);
-  return yield* completed(id);
+function* ask(machine: Machine, command: Command): Code {
+  return yield* completed(machine.ask(command));
 }
 
 function* completed(id: number): Code {
@@ -105,12 +104,15 @@ function* send(machine: Machine, node: SendNode): Code {
 }
 
 function* state(machine: Machine, node: Extract<Node, { op: "get" | "keys" | "set" | "clear" | "clearAll" }>): Code {
-  const known = machine.knownState();
   switch (node.op) {
-    case "get":
-      return yield* ask(machine, { type: "getState", key: node.name }, known === undefined ? undefined : valueResult(known.get(node.name)));
-    case "keys":
-      return yield* ask(machine, { type: "getStateKeys" }, known === undefined ? undefined : valueResult(JSON.stringify([...known.keys()].sort())));
+    case "get": {
+      const command = { type: "getState", key: node.name } as const;
+      return machine.read(command, valueResult(machine.state?.get(node.name))) ?? (yield* ask(machine, command));
+    }
+    case "keys": {
+      const command = { type: "getStateKeys" } as const;
+      return machine.read(command, valueResult(JSON.stringify([...(machine.state?.keys() ?? [])].sort()))) ?? (yield* ask(machine, command));
+    }
     case "set": {
       const value = JSON.stringify(`${machine.start.run.slice(-6)} ${machine.digest}`);
       machine.ask({ type: "setState", key: node.name, value });

@@ -6,7 +6,7 @@
 // M1. Command ids are the order in which the code asks, whatever is replayed and whatever is new (C3).
 // M2. What is in the journal is not asked for again; what is not, is asked for when the journal has been replayed.
 
-import { type AttemptStart, CANCEL_SIGNAL, type Command, type Entry, type Failure, type Payload, type Result, type RunId, type SignalName } from "@perdure/protocol";
+import { type AttemptStart, CANCEL_SIGNAL, type Command, type CommandEntry, type Entry, type Failure, type Payload, type Result, type RunId, type SignalName } from "@perdure/protocol";
 import type { ProgramInput, StepNode } from "../program.ts";
 import { hashText } from "../random.ts";
 
@@ -58,7 +58,6 @@ export interface MachinePorts {
   /** The code asks for something that is not in the journal. */
   ask(id: number, asked: Asked): void;
   observed(id: number, result: Result): void;
-  lazyState(): boolean;
 }
 
 export class Mismatch extends Error {}
@@ -78,6 +77,7 @@ export class Machine {
   awakeables = 16;
   /** Index of the last entry that the code was given. */
   seen = 0;
+  readonly #recorded: Map<number, CommandEntry> = new Map();
   #digest = 0;
   #journaled = 0;
   #live = false;
@@ -92,7 +92,11 @@ export class Machine {
 
   /** Replays what is in the journal, then asks for what is not. */
   begin(): void {
-    for (const entry of this.start.entries) if (entry.kind === "command") this.#journaled = entry.id;
+    for (const entry of this.start.entries) {
+      if (entry.kind !== "command") continue;
+      this.#journaled = entry.id;
+      this.#recorded.set(entry.id, entry);
+    }
     this.#resume(this.#main, null);
     for (const entry of this.start.entries) this.#feed(entry);
     this.#live = true;
@@ -144,9 +148,18 @@ export class Machine {
     return id;
   }
 
-  /** The state of the key as the code knows it, or undefined where the engine is to be asked. */
-  knownState(): ReadonlyMap<string, Payload> | undefined {
-    return this.state === null || this.#ports.lazyState() ? undefined : this.state;
+  /**
+   * A read of the state by code that nobody else writes beside is answered at once, as it was recorded or as it is known:
+   * the engine is told of the result and does not tell it back. Others ask the engine and wait.
+   */
+  read(command: Command, result: Result): Result | null {
+    const isExclusive = this.start.mode === "exclusive" || this.start.mode === "workflow";
+    if (!isExclusive) return null;
+    const recorded = this.#recorded.get(this.#asked.length + 1);
+    const known = recorded?.result ?? result;
+    const id = this.ask(command, null, known);
+    this.#note(`read ${id} ${JSON.stringify(known)}`);
+    return known;
   }
 
   /** A write that the loaded state does not hold yet. */

@@ -6,7 +6,7 @@
 import { assert, type Payload, payloadSize } from "@perdure/protocol";
 import type { BlobHash, KeyName } from "@perdure/engine";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Cell, CellWriter } from "./cells.ts";
+import type { BoundCell, Cell, CellWriter } from "./cells.ts";
 
 /** Payloads of the commit under way that are in the blob store already. */
 export type ReadyBlobs = ReadonlyMap<Payload, BlobHash>;
@@ -15,15 +15,25 @@ export const NO_BLOBS: ReadyBlobs = new Map();
 
 function statements(db: DatabaseSync) {
   return {
-    add: db.prepare("INSERT INTO blobs (hash, text, size, refs) VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET refs = refs + 1 RETURNING id"),
+    add: db.prepare(
+      "INSERT INTO blobs (hash, text, size, refs) VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET refs = refs + 1 RETURNING id",
+    ),
     release: db.prepare("UPDATE blobs SET refs = refs - 1 WHERE id = ?"),
     runResult: db.prepare("SELECT result, NULL FROM runs WHERE seq = ? AND typeof(result) = 'integer'"),
     run: db.prepare("SELECT input, result FROM runs WHERE seq = ?"),
-    entries: db.prepare("SELECT input, result FROM entries WHERE run = ? AND idx >= ? AND (typeof(input) = 'integer' OR typeof(result) = 'integer')"),
-    state: db.prepare("SELECT value, NULL FROM state WHERE service = ? AND key = ? AND name = ? AND typeof(value) = 'integer'"),
+    entries: db.prepare(
+      "SELECT input, result FROM entries WHERE run = ? AND idx >= ? AND (typeof(input) = 'integer' OR typeof(result) = 'integer')",
+    ),
+    state: db.prepare(
+      "SELECT value, NULL FROM state WHERE service = ? AND key = ? AND name = ? AND typeof(value) = 'integer'",
+    ),
     allState: db.prepare("SELECT value, NULL FROM state WHERE service = ? AND key = ? AND typeof(value) = 'integer'"),
-    promise: db.prepare("SELECT value, NULL FROM promises WHERE service = ? AND key = ? AND name = ? AND typeof(value) = 'integer'"),
-    allPromises: db.prepare("SELECT value, NULL FROM promises WHERE service = ? AND key = ? AND typeof(value) = 'integer'"),
+    promise: db.prepare(
+      "SELECT value, NULL FROM promises WHERE service = ? AND key = ? AND name = ? AND typeof(value) = 'integer'",
+    ),
+    allPromises: db.prepare(
+      "SELECT value, NULL FROM promises WHERE service = ? AND key = ? AND typeof(value) = 'integer'",
+    ),
   } satisfies Record<string, StatementSync>;
 }
 
@@ -46,13 +56,13 @@ export class BlobRefs implements CellWriter {
     if (ready.size > 0) this.#any = true;
   }
 
-  write(payload: Payload): string | Uint8Array | number {
+  write(payload: Payload): BoundCell {
     const size = payloadSize(payload);
     if (size <= this.#inlineMax) return payload;
     const hash = this.#ready.get(payload);
     assert(hash !== undefined, "C1: a large payload is in the blob store before its commit");
     const row = this.#sql.add.get(hash, typeof payload === "string" ? 1 : 0, size) as unknown as readonly [number];
-    return row[0];
+    return BigInt(row[0]);
   }
 
   releaseRunResult(seq: number): void {

@@ -8,20 +8,22 @@
 
 import type { Failure, Payload, Result } from "@perdure/protocol";
 
+/** As it is read. */
 export type Cell = string | Uint8Array | number | null;
+
+/** As it is written: node:sqlite binds numbers as REAL, which a column without a type of its own would keep. */
+export type BoundCell = string | Uint8Array | bigint;
 
 export interface CellWriter {
   /** The cell for a payload; counts a reference where it is a blob. */
-  write(payload: Payload): string | Uint8Array | number;
+  write(payload: Payload): BoundCell;
 }
 
 export interface CellReader {
   read(cell: Cell): Payload;
 }
 
-export type Outcome = Result["kind"];
-
-export function resultCell(result: Result, cells: CellWriter): string | Uint8Array | number | null {
+export function resultCell(result: Result, cells: CellWriter): BoundCell | null {
   switch (result.kind) {
     case "value":
       return cells.write(result.value);
@@ -52,6 +54,7 @@ export function resultToJson(result: Result): unknown {
 
 export function resultFromJson(json: unknown): Result {
   const result = json as Result | { readonly kind: "value"; readonly value: BytesJson };
-  if (result.kind !== "value" || typeof result.value === "string" || result.value instanceof Uint8Array) return result as Result;
+  if (result.kind !== "value" || typeof result.value === "string" || result.value instanceof Uint8Array)
+    return result as Result;
   return { kind: "value", value: new Uint8Array(Buffer.from(result.value.base64, "base64")) };
 }

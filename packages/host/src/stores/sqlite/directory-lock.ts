@@ -16,7 +16,7 @@ import { DatabaseSync } from "node:sqlite";
 import { isBusy, translate } from "./errors.ts";
 import type { Layout } from "./layout.ts";
 
-export interface Owner {
+interface Owner {
   readonly pid: number;
   readonly host: string;
   readonly since: string;
@@ -36,7 +36,8 @@ export function lockDirectory(layout: Layout): DirectoryLock {
   const db = takeLock(layout);
   const unclean = readOwner(layout)?.state === "open";
   const owner = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
-  const write = (state: Owner["state"]): void => writeFileSync(layout.owner, `${JSON.stringify({ ...owner, state })}\n`);
+  const write = (state: Owner["state"]): void =>
+    writeFileSync(layout.owner, `${JSON.stringify({ ...owner, state })}\n`);
   // An unclean end must still be known should this opening fail.
   write(unclean ? "open" : "opening");
   return {
@@ -62,7 +63,12 @@ function takeLock(layout: Layout): DatabaseSync {
 
 function lockedMessage(layout: Layout): string {
   const owner = readOwner(layout);
-  const who = owner === undefined ? "another process" : owner.pid === process.pid ? `this process (pid ${owner.pid})` : `process ${owner.pid} on ${owner.host}`;
+  const who =
+    owner === undefined
+      ? "another process"
+      : owner.pid === process.pid
+        ? `this process (pid ${owner.pid})`
+        : `process ${owner.pid} on ${owner.host}`;
   return `the data directory ${layout.directory} is open in ${who}. Stop it, or choose another directory`;
 }
 

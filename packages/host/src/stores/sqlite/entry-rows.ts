@@ -5,31 +5,41 @@
 //   outcome, result   a command's fused result, or the completion's
 //   detail  the rest, as JSON; NULL for an ordinary step
 
-import { assert, type Command, type CommandEntry, type Entry, type Result, type RunId, type SignalName, unreachable } from "@perdure/protocol";
-import { type Cell, type CellReader, type CellWriter, readResult, resultCell } from "./cells.ts";
+import {
+  assert,
+  type Command,
+  type CommandEntry,
+  type Entry,
+  type Result,
+  type RunId,
+  type SignalName,
+  unreachable,
+} from "@perdure/protocol";
+import { type BoundCell, type Cell, type CellReader, type CellWriter, readResult, resultCell } from "./cells.ts";
 
 export const ENTRY_COLUMNS = "idx, at, type, id, name, outcome, result, detail, input";
 
-/** In the order of ENTRY_COLUMNS. */
-export type EntryRow = readonly [
+/** In the order of ENTRY_COLUMNS: as it is read, and as it is written. */
+export type EntryRow<Payload = Cell> = readonly [
   idx: number,
   at: number,
   type: string,
   id: number | null,
   name: string | null,
   outcome: string | null,
-  result: Cell,
+  result: Payload,
   detail: string | null,
-  input: Cell,
+  input: Payload,
 ];
+export type BoundEntryRow = EntryRow<BoundCell | null>;
 
 interface Parts {
   readonly name?: string;
   readonly detail?: object;
-  readonly input?: string | Uint8Array | number | null;
+  readonly input?: BoundCell | null;
 }
 
-export function entryToRow(entry: Entry, cells: CellWriter): EntryRow {
+export function entryToRow(entry: Entry, cells: CellWriter): BoundEntryRow {
   if (entry.kind === "command") return commandToRow(entry, cells);
   const { index, at } = entry;
   switch (entry.kind) {
@@ -38,7 +48,17 @@ export function entryToRow(entry: Entry, cells: CellWriter): EntryRow {
     case "signal": {
       const named = typeof entry.signal === "string";
       const detail = { ...(named ? {} : { signal: entry.signal }), payload: outcomeJson(entry.payload) };
-      return [index, at, "signal", null, named ? (entry.signal as string) : null, null, null, JSON.stringify(detail), valueCell(entry.payload, cells)];
+      return [
+        index,
+        at,
+        "signal",
+        null,
+        named ? (entry.signal as string) : null,
+        null,
+        null,
+        JSON.stringify(detail),
+        valueCell(entry.payload, cells),
+      ];
     }
     case "retry": {
       const { tries, failure, retryAt } = entry;
@@ -49,7 +69,7 @@ export function entryToRow(entry: Entry, cells: CellWriter): EntryRow {
   }
 }
 
-function commandToRow(entry: CommandEntry, cells: CellWriter): EntryRow {
+function commandToRow(entry: CommandEntry, cells: CellWriter): BoundEntryRow {
   const { index, at, id, command, child, result } = entry;
   const { name, detail, input } = commandParts(command, cells);
   const rest = child === undefined ? detail : { ...detail, child };
@@ -69,7 +89,9 @@ function commandToRow(entry: CommandEntry, cells: CellWriter): EntryRow {
 function commandParts(command: Command, cells: CellWriter): Parts {
   switch (command.type) {
     case "step":
-      return command.atMostOnce === undefined ? { name: command.name } : { name: command.name, detail: { atMostOnce: true } };
+      return command.atMostOnce === undefined
+        ? { name: command.name }
+        : { name: command.name, detail: { atMostOnce: true } };
     case "sleep":
       return { ...named(command), detail: { wakeAt: command.wakeAt } };
     case "call":
@@ -88,11 +110,22 @@ function commandParts(command: Command, cells: CellWriter): Parts {
     case "setState":
       return { name: command.key, input: cells.write(command.value) };
     case "completePromise":
-      return { name: command.key, detail: { completion: outcomeJson(command.completion) }, input: valueCell(command.completion, cells) };
+      return {
+        name: command.key,
+        detail: { completion: outcomeJson(command.completion) },
+        input: valueCell(command.completion, cells),
+      };
     case "completeAwakeable":
-      return { name: command.awakeable, detail: { completion: outcomeJson(command.completion) }, input: valueCell(command.completion, cells) };
+      return {
+        name: command.awakeable,
+        detail: { completion: outcomeJson(command.completion) },
+        input: valueCell(command.completion, cells),
+      };
     case "sendSignal":
-      return { detail: { run: command.run, signal: command.signal, payload: outcomeJson(command.payload) }, input: valueCell(command.payload, cells) };
+      return {
+        detail: { run: command.run, signal: command.signal, payload: outcomeJson(command.payload) },
+        input: valueCell(command.payload, cells),
+      };
     case "attach":
     case "output":
       return { detail: { ref: command.ref } };
@@ -110,7 +143,7 @@ function outcomeJson(result: Result): object {
   return result.kind === "value" ? { kind: "value" } : result;
 }
 
-function valueCell(result: Result, cells: CellWriter): string | Uint8Array | number | null {
+function valueCell(result: Result, cells: CellWriter): BoundCell | null {
   return result.kind === "value" ? cells.write(result.value) : null;
 }
 
@@ -126,7 +159,13 @@ export function rowToEntry(row: EntryRow, cells: CellReader): Entry {
       return { kind: "completion", index, at, id, result: readResult(outcome, result, cells) };
     case "signal": {
       const json = JSON.parse(detail ?? "{}") as { readonly signal?: SignalName; readonly payload: Result };
-      return { kind: "signal", index, at, signal: name ?? json.signal ?? "", payload: outcomeFrom(json.payload, input, cells) };
+      return {
+        kind: "signal",
+        index,
+        at,
+        signal: name ?? json.signal ?? "",
+        payload: outcomeFrom(json.payload, input, cells),
+      };
     }
     case "retry":
       assert(id !== null && detail !== null, "a retry names its command and has a failure");
@@ -158,7 +197,12 @@ function commandOf(row: EntryRow, json: object | undefined, cells: CellReader): 
       return { type, ...(name === null ? {} : { name }), ...json } as Command;
     case "call":
     case "send":
-      return { type, ...(name === null ? {} : { name }), ...json, input: input === null ? null : cells.read(input) } as Command;
+      return {
+        type,
+        ...(name === null ? {} : { name }),
+        ...json,
+        input: input === null ? null : cells.read(input),
+      } as Command;
     case "getState":
     case "clearState":
     case "getPromise":
@@ -170,9 +214,17 @@ function commandOf(row: EntryRow, json: object | undefined, cells: CellReader): 
     case "setState":
       return { type: "setState", key: name ?? "", value: cells.read(input) };
     case "completePromise":
-      return { type: "completePromise", key: name ?? "", completion: outcomeFrom((json as { completion: Result }).completion, input, cells) };
+      return {
+        type: "completePromise",
+        key: name ?? "",
+        completion: outcomeFrom((json as { completion: Result }).completion, input, cells),
+      };
     case "completeAwakeable":
-      return { type: "completeAwakeable", awakeable: name ?? "", completion: outcomeFrom((json as { completion: Result }).completion, input, cells) };
+      return {
+        type: "completeAwakeable",
+        awakeable: name ?? "",
+        completion: outcomeFrom((json as { completion: Result }).completion, input, cells),
+      };
     case "sendSignal":
       return { type, ...json, payload: outcomeFrom((json as { payload: Result }).payload, input, cells) } as Command;
     case "attach":

@@ -7,7 +7,7 @@ const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 
 /** SQLite's primary result code, or undefined where the error is not SQLite's. */
-export function sqliteCode(error: unknown): number | undefined {
+function sqliteCode(error: unknown): number | undefined {
   const code = (error as { readonly errcode?: unknown } | null)?.errcode;
   return typeof code === "number" ? code & 0xff : undefined;
 }
@@ -27,9 +27,13 @@ export function translate(error: unknown, doing: string, file: string): unknown 
   const code = sqliteCode(error);
   if (code === undefined || isPerdureError(error)) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  if (code === CONSTRAINT) return Object.assign(new AssertionError(`the batch contradicts what is stored: ${reason}`), { cause: error });
+  if (code === CONSTRAINT)
+    return Object.assign(new AssertionError(`the batch contradicts what is stored: ${reason}`), { cause: error });
   if (isCorrupt(error)) {
-    return new StoreDamagedError(`${file} is damaged (${reason}), cannot ${doing}. Open it read-only to export what can be read, and restore the rest from a backup`, { cause: error });
+    return new StoreDamagedError(
+      `${file} is damaged (${reason}), cannot ${doing}. Open it read-only to export what can be read, and restore the rest from a backup`,
+      { cause: error },
+    );
   }
   return new StoreWriteError(`cannot ${doing}: ${reason} (${file})`, { cause: error });
 }

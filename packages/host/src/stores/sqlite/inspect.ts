@@ -31,19 +31,30 @@ export function inspectFiles(layout: Layout, options: InspectOptions): readonly 
   const found = [...inspectHeader(layout, walBytes)];
   if (options.acceptLoss) return found;
   const accept = 'To go on without those commits open it with "acceptLoss"';
-  if (options.unclean && walBytes === 0) found.push(`the write-ahead log ${layout.wal} is missing: the last owner did not close, so commits were in it. ${accept}`);
+  if (options.unclean && walBytes === 0)
+    found.push(
+      `the write-ahead log ${layout.wal} is missing: the last owner did not close, so commits were in it. ${accept}`,
+    );
   if (walBytes > 0) {
     const wal = checkWal(layout.wal);
     const where = wal.headerDamaged ? "in its header" : `at byte ${wal.validBytes}`;
-    if (isWalDamaged(wal)) found.push(`the write-ahead log ${layout.wal} is damaged ${where}: ${wal.commits} commits are whole, ${wal.headerDamaged ? "the" : wal.commitsLost} commits behind them cannot be applied. ${accept}`);
+    if (isWalDamaged(wal))
+      found.push(
+        `the write-ahead log ${layout.wal} is damaged ${where}: ${wal.commits} commits are whole, ${wal.headerDamaged ? "the" : wal.commitsLost} commits behind them cannot be applied. ${accept}`,
+      );
   }
   return found;
 }
 
 function missingDatabase(layout: Layout, walBytes: number): readonly string[] {
-  if (walBytes > 0) return [`${layout.database} is missing, but its write-ahead log is there. Restore it from a backup`];
+  if (walBytes > 0)
+    return [`${layout.database} is missing, but its write-ahead log is there. Restore it from a backup`];
   const blobs = existsSync(layout.blobs) && readdirSync(layout.blobs).some((name) => /^[0-9a-f]{2}$/.test(name));
-  return blobs ? [`${layout.database} is missing, but the large payloads in ${layout.blobs} are there. Restore it from a backup, or move the blobs away to start anew`] : [];
+  return blobs
+    ? [
+        `${layout.database} is missing, but the large payloads in ${layout.blobs} are there. Restore it from a backup, or move the blobs away to start anew`,
+      ]
+    : [];
 }
 
 function inspectHeader(layout: Layout, walBytes: number): readonly string[] {
@@ -53,10 +64,14 @@ function inspectHeader(layout: Layout, walBytes: number): readonly string[] {
     if (size === 0) return walBytes > 0 ? [`${layout.database} is empty, but its write-ahead log is not`] : [];
     const header = Buffer.alloc(HEADER_BYTES);
     const read = readSync(file, header, 0, HEADER_BYTES, 0);
-    if (read < HEADER_BYTES || header.toString("latin1", 0, 16) !== MAGIC) return [`${layout.database} does not begin as a database does: its header is damaged, or it is another kind of file`];
+    if (read < HEADER_BYTES || header.toString("latin1", 0, 16) !== MAGIC)
+      return [
+        `${layout.database} does not begin as a database does: its header is damaged, or it is another kind of file`,
+      ];
     const application = header.readUInt32BE(68);
     // 0: a crash came between the creation of the file and its first transaction.
-    if (application !== APPLICATION_ID && application !== 0) return [`${layout.database} is a database of another program (application id ${application})`];
+    if (application !== APPLICATION_ID && application !== 0)
+      return [`${layout.database} is a database of another program (application id ${application})`];
     return inspectSize(layout, header, size, walBytes);
   } finally {
     closeSync(file);
@@ -68,7 +83,9 @@ function inspectSize(layout: Layout, header: Buffer, size: number, walBytes: num
   const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
   const pages = header.readUInt32BE(28);
   if (walBytes > 0 || size >= pages * pageBytes) return [];
-  return [`${layout.database} is cut off: its header tells of ${pages} pages of ${pageBytes} bytes, but the file ends after ${size} bytes`];
+  return [
+    `${layout.database} is cut off: its header tells of ${pages} pages of ${pageBytes} bytes, but the file ends after ${size} bytes`,
+  ];
 }
 
 function sizeOf(path: string): number {
@@ -85,10 +102,16 @@ export function inspectContent(db: DatabaseSync, layout: Layout, size: CheckSize
   if (missing.length > 0) throw damaged(layout, [`the tables ${missing.join(", ")} are missing`]);
   const whole = size === "full" || (size === "auto" && unclean && sizeOf(layout.database) <= QUICK_CHECK_BYTES_MAX);
   if (!whole) return;
-  const found = db.prepare("PRAGMA quick_check(10)").all().map((row) => String(row["quick_check"]));
-  if (found.length !== 1 || found[0] !== "ok") throw damaged(layout, [`${layout.database} is damaged: ${found.join("; ")}`]);
+  const found = db
+    .prepare("PRAGMA quick_check(10)")
+    .all()
+    .map((row) => String(row["quick_check"]));
+  if (found.length !== 1 || found[0] !== "ok")
+    throw damaged(layout, [`${layout.database} is damaged: ${found.join("; ")}`]);
 }
 
 export function damaged(layout: Layout, found: readonly string[]): StoreDamagedError {
-  return new StoreDamagedError(`${found.join(". ")}. Nothing was changed. Opened read-only, ${layout.directory} can still be exported as far as it can be read`);
+  return new StoreDamagedError(
+    `${found.join(". ")}. Nothing was changed. Opened read-only, ${layout.directory} can still be exported as far as it can be read`,
+  );
 }

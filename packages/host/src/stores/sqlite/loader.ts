@@ -24,7 +24,7 @@ import { type Cell, type CellReader, readResult } from "./cells.ts";
 import { ENTRY_COLUMNS, type EntryRow, rowToEntry } from "./entry-rows.ts";
 import { LANE_HOLDER, LANE_QUEUED, RUN_COLUMNS, type RunRow, rowToRun } from "./run-rows.ts";
 
-export const FINISHED_STATUSES = ["succeeded", "failed", "cancelled", "killed"] as const;
+const FINISHED_STATUSES = ["succeeded", "failed", "cancelled", "killed"] as const;
 
 function statements(db: DatabaseSync) {
   return {
@@ -38,7 +38,9 @@ function statements(db: DatabaseSync) {
     commandsAt: db.prepare("SELECT commands FROM entries WHERE run = ? AND idx = ?"),
     completed: db.prepare("SELECT 1 FROM entries WHERE run = ? AND id = ? AND type = 'completion'"),
     holder: db.prepare(`SELECT id FROM runs WHERE service = ? AND key = ? AND lane = ${LANE_HOLDER}`),
-    queue: db.prepare(`SELECT id FROM runs WHERE service = ? AND key = ? AND lane = ${LANE_QUEUED} ORDER BY arrival, seq LIMIT ${KEY_QUEUE_PAGE + 1}`),
+    queue: db.prepare(
+      `SELECT id FROM runs WHERE service = ? AND key = ? AND lane = ${LANE_QUEUED} ORDER BY arrival, seq LIMIT ${KEY_QUEUE_PAGE + 1}`,
+    ),
     promise: db.prepare("SELECT outcome, value FROM promises WHERE service = ? AND key = ? AND name = ?"),
     waiters: db.prepare("SELECT run, command FROM waiters WHERE target = ? ORDER BY run, command"),
     children: db.prepare(
@@ -47,7 +49,9 @@ function statements(db: DatabaseSync) {
     ),
     timers: db.prepare("SELECT at, run, kind, id FROM timers WHERE at <= ? ORDER BY at, run, kind, id LIMIT ?"),
     nextTimer: db.prepare("SELECT at FROM timers ORDER BY at LIMIT 1"),
-    byStatus: db.prepare("SELECT seq, id FROM runs WHERE status = ? AND status <> 'suspended' AND seq > ? ORDER BY seq LIMIT ?"),
+    byStatus: db.prepare(
+      "SELECT seq, id FROM runs WHERE status = ? AND status <> 'suspended' AND seq > ? ORDER BY seq LIMIT ?",
+    ),
     state: db.prepare("SELECT name, value FROM state WHERE service = ? AND key = ? ORDER BY name"),
   } satisfies Record<string, StatementSync>;
 }
@@ -179,7 +183,10 @@ export class Loader {
     }
     const row = this.#sql.entry.get(run, low) as unknown as EntryRow | undefined;
     const entry = row === undefined ? undefined : rowToEntry(row, cells);
-    assert(entry?.kind === "command" && entry.id === id, `J1: command ${id} of run ${run} stands where its number says`);
+    assert(
+      entry?.kind === "command" && entry.id === id,
+      `J1: command ${id} of run ${run} stands where its number says`,
+    );
     return { run, id, entry, complete: entry.result !== undefined || this.#sql.completed.get(run, id) !== undefined };
   }
 
@@ -190,7 +197,12 @@ export class Loader {
   }
 
   #timers(until: number, limit: number): Timer[] {
-    const rows = this.#sql.timers.all(until, limit) as unknown as readonly (readonly [number, number, TimerKind, number])[];
+    const rows = this.#sql.timers.all(until, limit) as unknown as readonly (readonly [
+      number,
+      number,
+      TimerKind,
+      number,
+    ])[];
     return rows.map(([at, run, kind, id]) => ({ at, run, kind, id }));
   }
 
@@ -201,6 +213,9 @@ export class Loader {
   #finished(afterSeq: number, limit: number, cells: CellReader): Run[] {
     const pages = FINISHED_STATUSES.flatMap((status) => this.#byStatus(status, afterSeq, limit).map(([seq]) => seq));
     pages.sort((a, b) => a - b);
-    return pages.slice(0, limit).map((seq) => this.runBySeq(seq, cells)).filter((run) => run !== null);
+    return pages
+      .slice(0, limit)
+      .map((seq) => this.runBySeq(seq, cells))
+      .filter((run) => run !== null);
   }
 }

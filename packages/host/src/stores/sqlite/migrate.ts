@@ -17,24 +17,37 @@ export interface Migration {
 /** Marks the file as ours in its header: "Perd". */
 export const APPLICATION_ID = 0x50657264;
 
-/** @throws StoreVersionError where the data was written by a newer Perdure. */
-export function migrate(db: DatabaseSync, now: number): void {
-  db.exec("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, breaking INTEGER NOT NULL, applied_at INTEGER NOT NULL) STRICT");
-  checkVersion(db);
-  const done = appliedMigrations(db);
-  const record = db.prepare("INSERT INTO migrations (number, name, breaking, applied_at) VALUES (?, ?, ?, ?)");
-  for (const migration of MIGRATIONS) {
-    if (done.has(migration.number)) continue;
-    db.exec("BEGIN IMMEDIATE");
-    try {
+const RECORD =
+  "CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, breaking INTEGER NOT NULL, applied_at INTEGER NOT NULL) STRICT";
+
+/**
+ * Brings the schema up to date, all of it or nothing. Says whether there was something to do.
+ * @throws StoreVersionError where the data was written by a newer Perdure.
+ */
+export function migrate(db: DatabaseSync, now: number): boolean {
+  const isNew = !isRecorded(db);
+  if (!isNew) checkVersion(db);
+  const done = isNew ? new Set<number>() : appliedMigrations(db);
+  const due = MIGRATIONS.filter((migration) => !done.has(migration.number));
+  if (due.length === 0) return false;
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    if (isNew) db.exec(`PRAGMA application_id = ${APPLICATION_ID}; ${RECORD}`);
+    const record = db.prepare("INSERT INTO migrations (number, name, breaking, applied_at) VALUES (?, ?, ?, ?)");
+    for (const migration of due) {
       record.run(migration.number, migration.name, migration.breaking ? 1 : 0, now);
       db.exec(migration.sql);
-      db.exec("COMMIT");
-    } catch (error) {
-      if (db.isTransaction) db.exec("ROLLBACK");
-      throw error;
     }
+    db.exec("COMMIT");
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
   }
+  return true;
+}
+
+export function isRecorded(db: DatabaseSync): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'").get() !== undefined;
 }
 
 /** @throws StoreVersionError */
@@ -50,5 +63,10 @@ export function checkVersion(db: DatabaseSync): void {
 }
 
 function appliedMigrations(db: DatabaseSync): ReadonlySet<number> {
-  return new Set(db.prepare("SELECT number FROM migrations").all().map((row) => Number(row["number"])));
+  return new Set(
+    db
+      .prepare("SELECT number FROM migrations")
+      .all()
+      .map((row) => Number(row["number"])),
+  );
 }

@@ -14,7 +14,7 @@ import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { isCorrupt, translate } from "./errors.ts";
 import { type CheckSize, damaged, inspectContent, inspectFiles } from "./inspect.ts";
 import { type Layout, layoutOf } from "./layout.ts";
-import { APPLICATION_ID, checkVersion, migrate } from "./migrate.ts";
+import { checkVersion, isRecorded, migrate } from "./migrate.ts";
 import { SqliteReader } from "./reader.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
@@ -28,10 +28,15 @@ export interface SqliteStoreOptions {
   readonly readOnly?: boolean;
   /** How much is read to find damage: `auto` checks small databases after a crash, `full` all pages. */
   readonly check?: CheckSize;
-  /** Goes on where the write-ahead log was found damaged or missing, from the last commit that is whole. */
+  /**
+   * Goes on where the write-ahead log was found damaged or missing, from the last commit in it that is whole. All pages
+   * are checked then: what had been moved from the log into the database already may be newer than the rest.
+   */
   readonly acceptLoss?: boolean;
   readonly cacheBytesMax?: number;
   readonly walBytesMax?: number;
+  /** Commits that would make the database larger are refused (P0043). Default: no limit but the disk. */
+  readonly databaseBytesMax?: number;
   /** A statement of a person is stopped after this. */
   readonly sqlTimeMsMax?: number;
 }
@@ -45,6 +50,7 @@ const DEFAULTS = {
   acceptLoss: false,
   cacheBytesMax: 32 * MIB,
   walBytesMax: 16 * MIB,
+  databaseBytesMax: Number.POSITIVE_INFINITY,
   sqlTimeMsMax: 10_000,
 } as const;
 
@@ -79,7 +85,13 @@ async function openWritable(layout: Layout, settings: Settings): Promise<SqliteS
       file: layout.database,
       blobs,
       payloadInlineMax: settings.payloadInlineMax,
-      reader: new SqliteReader({ db: readable, file: layout.database, blobs, sqlTimeMsMax: settings.sqlTimeMsMax }),
+      reader: new SqliteReader({
+        db: readable,
+        file: layout.database,
+        blobs,
+        sqlTimeMsMax: settings.sqlTimeMsMax,
+        salvage: false,
+      }),
       onClosing: () => lock.markClosing(),
       onClosed: () => lock.release(),
     });
@@ -91,20 +103,14 @@ async function openWritable(layout: Layout, settings: Settings): Promise<SqliteS
 }
 
 function prepareDatabase(db: DatabaseSync, layout: Layout, settings: Settings, lock: DirectoryLock): void {
-  const fresh = db.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"] === 0;
-  if (!fresh) {
-    if (hasTable(db, "migrations")) checkVersion(db);
-    inspectContent(db, layout, settings.check, lock.unclean);
-  }
-  if (fresh) db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-  migrate(db, Date.now());
+  if (isRecorded(db)) checkVersion(db);
+  // Where a part of the log is given up, the pages of it that had been moved already may not fit to the rest.
+  inspectContent(db, layout, settings.acceptLoss && lock.unclean ? "full" : settings.check, lock.unclean);
+  const migrated = migrate(db, Date.now());
+  // A schema does not stay in the log; and what a crash left in it need not be replayed again.
+  if (migrated || lock.unclean) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   // A commit of our own, so that the log is on disk before the owner file says that it must be there.
   db.exec("UPDATE meta SET value = value + 1 WHERE name = 'opened'");
-  if (lock.unclean) db.exec("PRAGMA wal_checkpoint(PASSIVE)");
-}
-
-function hasTable(db: DatabaseSync, name: string): boolean {
-  return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }
 
 /** Without the lock: it may be open elsewhere, and whoever exports a damaged directory must not be stopped. */
@@ -114,6 +120,7 @@ async function openReadOnly(layout: Layout, settings: Settings): Promise<SqliteS
   try {
     const readable = openForReading(layout.database, settings.cacheBytesMax);
     opened.push(readable);
+    if (!isRecorded(readable)) throw damaged(layout, [`${layout.database} has no tables of Perdure`]);
     checkVersion(readable);
     const forReader = openForReading(layout.database, READER_CACHE_BYTES_MAX);
     opened.push(forReader);
@@ -124,7 +131,13 @@ async function openReadOnly(layout: Layout, settings: Settings): Promise<SqliteS
       file: layout.database,
       blobs,
       payloadInlineMax: settings.payloadInlineMax,
-      reader: new SqliteReader({ db: forReader, file: layout.database, blobs, sqlTimeMsMax: settings.sqlTimeMsMax }),
+      reader: new SqliteReader({
+        db: forReader,
+        file: layout.database,
+        blobs,
+        sqlTimeMsMax: settings.sqlTimeMsMax,
+        salvage: true,
+      }),
       onClosing: () => undefined,
       onClosed: () => undefined,
     });

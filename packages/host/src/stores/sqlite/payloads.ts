@@ -104,14 +104,17 @@ export class LoadedPayloads implements CellReader {
   read(cell: Cell): Payload {
     if (typeof cell === "string" || cell instanceof Uint8Array) return cell;
     const row = this.#find.get(cell) as unknown as readonly [BlobHash, number] | undefined;
-    if (row === undefined) throw new StoreDamagedError(`the data names the large payload ${cell}, which the table blobs does not have`);
+    if (row === undefined)
+      throw new StoreDamagedError(`the data names the large payload ${cell}, which the table blobs does not have`);
     const [hash, text] = row;
     const bytes = this.#content.get(hash);
     if (bytes === undefined) {
       this.#missing.add(hash);
       return "";
     }
-    return text === 1 ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8") : new Uint8Array(bytes);
+    return text === 1
+      ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
+      : new Uint8Array(bytes);
   }
 
   get complete(): boolean {
@@ -129,7 +132,8 @@ export class LoadedPayloads implements CellReader {
     missing.forEach((hash, i) => {
       const bytes = contents[i] ?? null;
       if (bytes !== null) this.#content.set(hash, bytes);
-      else if (this.#absent.has(hash)) throw new StoreDamagedError(`the blob ${hash} is missing, and with it a payload that the data names`);
+      else if (this.#absent.has(hash))
+        throw new StoreDamagedError(`the blob ${hash} is missing, and with it a payload that the data names`);
       else this.#absent.add(hash);
     });
   }

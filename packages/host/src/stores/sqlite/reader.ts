@@ -5,28 +5,39 @@
 // for longer than a slice. SQL of people runs in a process of its own (sql-console.ts).
 
 import type { Entry, Payload, Run, RunId, RunStatus } from "@perdure/protocol";
-import { RUN_STATUSES } from "@perdure/protocol";
-import type { BlobStore, KeyName, RunFilter, StoreReader } from "@perdure/engine";
+import { RUN_STATUSES, StoreDamagedError } from "@perdure/protocol";
+import { type BlobStore, type KeyName, matchesRunFilter, type RunFilter, type StoreReader } from "@perdure/engine";
 import { statSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
-import { translate } from "./errors.ts";
+import { isCorrupt, translate } from "./errors.ts";
 import { Loader } from "./loader.ts";
 import { LoadedPayloads, prepareBlobLookup } from "./payloads.ts";
 import { type SqlResult, runSql } from "./sql-console.ts";
 
-export const RUNS_PAGE_MAX = 1_000;
+const RUNS_PAGE_MAX = 1_000;
 /** Rows that one slice of a scan looks at: some 3 ms. */
 const SLICE_ROWS = 5_000;
 /** Rows that one slice of a count looks at; it reads an index only. */
 const COUNT_ROWS = 20_000;
 const STATEMENTS_KEPT = 128;
 
+const SALVAGE_SOURCES = [
+  "NOT INDEXED ORDER BY seq",
+  "NOT INDEXED ORDER BY seq DESC",
+  "INDEXED BY runs_id ORDER BY substr(id, 17), id",
+  "INDEXED BY runs_id ORDER BY substr(id, 17) DESC, id DESC",
+  "INDEXED BY runs_status WHERE status <> 'suspended' ORDER BY status, seq",
+  "INDEXED BY runs_status WHERE status <> 'suspended' ORDER BY status DESC, seq DESC",
+];
+
 export interface ReaderOptions {
   readonly db: DatabaseSync;
   readonly file: string;
   readonly blobs: BlobStore;
   readonly sqlTimeMsMax: number;
+  /** Leaves out what cannot be read, rather than reading nothing. */
+  readonly salvage: boolean;
 }
 
 export class SqliteReader implements StoreReader {
@@ -45,11 +56,53 @@ export class SqliteReader implements StoreReader {
 
   async runs(filter: RunFilter): Promise<readonly Run[]> {
     const limit = Math.min(Math.max(0, filter.limit), RUNS_PAGE_MAX);
+    try {
+      return await this.#runs(filter, limit);
+    } catch (error) {
+      if (this.#options.salvage && isDamage(error)) return this.#salvageRuns(filter, limit);
+      throw this.#translated(error);
+    }
+  }
+
+  async #runs(filter: RunFilter, limit: number): Promise<readonly Run[]> {
     const statuses = filter.status === undefined ? [null] : [...new Set(filter.status)];
     const found: number[] = [];
     for (const status of statuses) found.push(...(await this.#scan(filter, status, limit)));
     found.sort((a, b) => (filter.order === "oldest" ? a - b : b - a));
-    return this.#read((cells) => found.slice(0, limit).map((seq) => this.#loader.runBySeq(seq, cells)).filter((run) => run !== null));
+    return this.#read((cells) =>
+      found
+        .slice(0, limit)
+        .map((seq) => this.#loader.runBySeq(seq, cells))
+        .filter((run) => run !== null),
+    );
+  }
+
+  /** One by one, by every number that some index still tells of; runs that cannot be read are left out. */
+  async #salvageRuns(filter: RunFilter, limit: number): Promise<readonly Run[]> {
+    const seqs = [...this.#salvageSeqs()].sort((a, b) => (filter.order === "oldest" ? a - b : b - a));
+    const found: Run[] = [];
+    for (const seq of seqs) {
+      if (found.length >= limit) break;
+      const run = await this.#read((cells) => this.#loader.runBySeq(seq, cells)).catch((error: unknown) => {
+        if (isDamage(error)) return null;
+        throw error;
+      });
+      if (run !== null && matchesRunFilter(run, filter)) found.push(run);
+    }
+    return found;
+  }
+
+  /** From both ends of the table and of its indexes, each up to the first page that is damaged. */
+  #salvageSeqs(): ReadonlySet<number> {
+    const seqs = new Set<number>();
+    for (const source of SALVAGE_SOURCES) {
+      try {
+        for (const row of this.#statement(`SELECT seq FROM runs ${source}`).iterate()) seqs.add(numberOf(row));
+      } catch (error) {
+        if (!isCorrupt(error)) throw error;
+      }
+    }
+    return seqs;
   }
 
   run(id: RunId): Promise<Run | null> {
@@ -63,7 +116,11 @@ export class SqliteReader implements StoreReader {
     });
   }
 
-  async counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>> {
+  counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>> {
+    return this.#guarded(() => this.#counts());
+  }
+
+  async #counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>> {
     const counts: Partial<Record<RunStatus, number>> = {};
     let others = 0;
     for (const status of RUN_STATUSES) {
@@ -77,13 +134,19 @@ export class SqliteReader implements StoreReader {
     return counts;
   }
 
-  async stateKeys(service: string, after: string | null, limit: number): Promise<readonly string[]> {
+  stateKeys(service: string, after: string | null, limit: number): Promise<readonly string[]> {
+    return this.#guarded(() => this.#stateKeys(service, after, limit));
+  }
+
+  async #stateKeys(service: string, after: string | null, limit: number): Promise<readonly string[]> {
     // From key to key by the index, since a key may have very many values.
     const first = this.#statement("SELECT key FROM state WHERE service = ? ORDER BY key LIMIT 1");
     const next = this.#statement("SELECT key FROM state WHERE service = ? AND key > ? ORDER BY key LIMIT 1");
     const keys: string[] = [];
     for (let last = after; keys.length < limit; ) {
-      const row = (last === null ? first.get(service) : next.get(service, last)) as unknown as readonly [string] | undefined;
+      const row = (last === null ? first.get(service) : next.get(service, last)) as unknown as
+        | readonly [string]
+        | undefined;
       if (row === undefined) break;
       last = row[0];
       keys.push(last);
@@ -100,16 +163,33 @@ export class SqliteReader implements StoreReader {
     return runSql({ file: this.#options.file, query, limit, timeMsMax: this.#options.sqlTimeMsMax });
   }
 
-  async stats(): Promise<Readonly<Record<string, number>>> {
+  stats(): Promise<Readonly<Record<string, number>>> {
+    return this.#guarded(() => this.#stats());
+  }
+
+  async #stats(): Promise<Readonly<Record<string, number>>> {
     const { file } = this.#options;
-    const runs = Object.values(await this.counts()).reduce((sum, count) => sum + count, 0);
+    const runs = Object.values(await this.#counts()).reduce((sum, count) => sum + count, 0);
     const timers = await this.#count("timers", "at, run, kind, id");
     const state = await this.#count("state", "service, key, name");
     const promises = await this.#count("promises", "service, key, name");
     const waiters = await this.#count("waiters", "target, run, command");
-    const blobs = this.#statement("SELECT count(*), coalesce(sum(size), 0) FROM blobs").get() as unknown as readonly [number, number];
+    const blobs = this.#statement("SELECT count(*), coalesce(sum(size), 0) FROM blobs").get() as unknown as readonly [
+      number,
+      number,
+    ];
     const wal = sizeOf(`${file}-wal`);
-    return { disk_bytes: sizeOf(file) + wal, wal_bytes: wal, blob_bytes: blobs[1], blobs: blobs[0], runs, timers, state, promises, waiters };
+    return {
+      disk_bytes: sizeOf(file) + wal,
+      wal_bytes: wal,
+      blob_bytes: blobs[1],
+      blobs: blobs[0],
+      runs,
+      timers,
+      state,
+      promises,
+      waiters,
+    };
   }
 
   async close(): Promise<void> {
@@ -134,7 +214,13 @@ export class SqliteReader implements StoreReader {
     while (found.length < limit) {
       const end = border.get(...values.indexed, cursor) as unknown as readonly [number] | undefined;
       const last = end === undefined ? (oldest ? Number.MAX_SAFE_INTEGER : -1) : end[0];
-      const rows = slice.all(...values.indexed, ...values.others, cursor, last, limit - found.length) as unknown as readonly (readonly [number])[];
+      const rows = slice.all(
+        ...values.indexed,
+        ...values.others,
+        cursor,
+        last,
+        limit - found.length,
+      ) as unknown as readonly (readonly [number])[];
       for (const [seq] of rows) found.push(seq);
       if (end === undefined) break;
       cursor = last;
@@ -162,9 +248,13 @@ export class SqliteReader implements StoreReader {
     const values = columns.length === 1 ? key : `(${key})`;
     const holes = columns.length === 1 ? "?" : `(${columns.map(() => "?").join(", ")})`;
     const first = this.#statement(`SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 OFFSET ${COUNT_ROWS}`);
-    const next = this.#statement(`SELECT ${key} FROM ${table} WHERE ${values} >= ${holes} ORDER BY ${key} LIMIT 1 OFFSET ${COUNT_ROWS}`);
+    const next = this.#statement(
+      `SELECT ${key} FROM ${table} WHERE ${values} >= ${holes} ORDER BY ${key} LIMIT 1 OFFSET ${COUNT_ROWS}`,
+    );
     const below = this.#statement(`SELECT count(*) FROM ${table} WHERE ${values} < ${holes}`);
-    const between = this.#statement(`SELECT count(*) FROM ${table} WHERE ${values} >= ${holes} AND ${values} < ${holes}`);
+    const between = this.#statement(
+      `SELECT count(*) FROM ${table} WHERE ${values} >= ${holes} AND ${values} < ${holes}`,
+    );
     const rest = this.#statement(`SELECT count(*) FROM ${table} WHERE ${values} >= ${holes}`);
     let from = first.get() as unknown as readonly SQLInputValue[] | undefined;
     if (from === undefined) return numberOf(this.#statement(`SELECT count(*) FROM ${table}`).get());
@@ -189,6 +279,18 @@ export class SqliteReader implements StoreReader {
     return statement;
   }
 
+  async #guarded<T>(body: () => Promise<T>): Promise<T> {
+    try {
+      return await body();
+    } catch (error) {
+      throw this.#translated(error);
+    }
+  }
+
+  #translated(error: unknown): unknown {
+    return translate(error, "read", this.#options.file);
+  }
+
   async #read<T>(body: (cells: LoadedPayloads) => T): Promise<T> {
     const cells = new LoadedPayloads(this.#findBlob);
     for (;;) {
@@ -196,11 +298,15 @@ export class SqliteReader implements StoreReader {
         const result = body(cells);
         if (cells.complete) return result;
       } catch (error) {
-        throw translate(error, "read", this.#options.file);
+        throw this.#translated(error);
       }
       await cells.fetch(this.#options.blobs);
     }
   }
+}
+
+function isDamage(error: unknown): boolean {
+  return isCorrupt(error) || error instanceof StoreDamagedError;
 }
 
 function numberOf(row: unknown): number {

@@ -1,6 +1,17 @@
 // Runs as rows. Fields that most runs do not use stand together in one JSON column, which is then NULL.
 
-import type { Awaiting, CancelState, Failure, HandlerMode, Headers, Payload, RetryState, Run, RunId, RunStatus } from "@perdure/protocol";
+import type {
+  Awaiting,
+  CancelState,
+  Failure,
+  HandlerMode,
+  Headers,
+  Payload,
+  RetryState,
+  Run,
+  RunId,
+  RunStatus,
+} from "@perdure/protocol";
 import { laneOf } from "@perdure/engine";
 import { type Cell, type CellReader, readResult, resultFromJson, resultToJson } from "./cells.ts";
 
@@ -40,7 +51,10 @@ interface Detail {
   generation?: number;
   retry?: RetryState;
   pausedBy?: Failure;
-  cancelling?: { readonly waitingFor: readonly RunId[]; readonly held: readonly { readonly command: number; readonly result: unknown }[] };
+  cancelling?: {
+    readonly waitingFor: readonly RunId[];
+    readonly held: readonly { readonly command: number; readonly result: unknown }[];
+  };
 }
 
 export function detailOf(run: Run): string | null {
@@ -71,7 +85,32 @@ export function laneNumber(run: Run): number | null {
 
 /** @param inputEntry reads an input that stands in the journal as entry 0. */
 export function rowToRun(row: RunRow, cells: CellReader, inputEntry: (seq: number) => Payload): Run {
-  const [seq, , , , , , , , , , , , , , parent, parentCommand, parentAwaited, , headers, awaiting, detailText, outcome, result, input] = row;
+  const [
+    seq,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    ,
+    parent,
+    parentCommand,
+    parentAwaited,
+    ,
+    headers,
+    awaiting,
+    detailText,
+    outcome,
+    result,
+    input,
+  ] = row;
   const detail = detailText === null ? undefined : (JSON.parse(detailText) as Detail);
   return {
     id: row[1] as RunId,
@@ -84,7 +123,8 @@ export function rowToRun(row: RunRow, cells: CellReader, inputEntry: (seq: numbe
     input: readInput(seq, input, cells, inputEntry),
     headers: headers === null ? null : (JSON.parse(headers) as Headers),
     idempotencyKey: row[17],
-    parent: parent === null ? null : { run: parent as RunId, command: parentCommand ?? 0, awaited: parentAwaited === 1 },
+    parent:
+      parent === null ? null : { run: parent as RunId, command: parentCommand ?? 0, awaited: parentAwaited === 1 },
     deployment: row[13],
     createdAt: row[7],
     changedAt: row[8],
@@ -107,5 +147,8 @@ function readInput(seq: number, cell: Cell, cells: CellReader, inputEntry: (seq:
 }
 
 function cancelState(json: NonNullable<Detail["cancelling"]>): CancelState {
-  return { waitingFor: json.waitingFor, held: json.held.map(({ command, result }) => ({ command, result: resultFromJson(result) })) };
+  return {
+    waitingFor: json.waitingFor,
+    held: json.held.map(({ command, result }) => ({ command, result: resultFromJson(result) })),
+  };
 }

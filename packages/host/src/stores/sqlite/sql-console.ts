@@ -23,7 +23,9 @@ export interface SqlResult {
   readonly truncated: boolean;
 }
 
-export type SqlAnswer = { readonly ok: true; readonly result: SqlResult } | { readonly ok: false; readonly message: string };
+export type SqlAnswer =
+  | { readonly ok: true; readonly result: SqlResult }
+  | { readonly ok: false; readonly message: string };
 
 /** Here and in the published package the script has different endings. */
 const SCRIPT = new URL(import.meta.url.endsWith(".ts") ? "./sql-process.ts" : "./sql-process.js", import.meta.url);
@@ -38,8 +40,15 @@ export async function runSql(request: SqlRequest): Promise<SqlResult> {
 function askProcess(request: SqlRequest): Promise<SqlAnswer> {
   return new Promise((resolve) => {
     // No flags of the parent: they may name a debugger's port, or hooks that this script does not need.
-    const child = fork(SCRIPT, { serialization: "advanced", execArgv: ["--max-old-space-size=512"], stdio: ["ignore", "ignore", "ignore", "ipc"] });
-    const timer = setTimeout(() => finish({ ok: false, message: `the statement took longer than ${request.timeMsMax} ms and was stopped` }), request.timeMsMax);
+    const child = fork(SCRIPT, {
+      serialization: "advanced",
+      execArgv: ["--max-old-space-size=512"],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    const timer = setTimeout(
+      () => finish({ ok: false, message: `the statement took longer than ${request.timeMsMax} ms and was stopped` }),
+      request.timeMsMax,
+    );
     const finish = (answer: SqlAnswer): void => {
       clearTimeout(timer);
       child.removeAllListeners();
@@ -49,7 +58,9 @@ function askProcess(request: SqlRequest): Promise<SqlAnswer> {
     };
     child.on("message", (answer) => finish(answer as SqlAnswer));
     child.on("error", (error) => finish({ ok: false, message: `the statement could not be run: ${error.message}` }));
-    child.on("exit", () => finish({ ok: false, message: "the statement ended the process that ran it, most likely for want of memory" }));
+    child.on("exit", () =>
+      finish({ ok: false, message: "the statement ended the process that ran it, most likely for want of memory" }),
+    );
     child.send(request, () => undefined);
   });
 }

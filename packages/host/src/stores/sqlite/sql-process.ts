@@ -16,7 +16,9 @@ function answer({ file, query, limit }: SqlRequest): SqlAnswer {
   if (refusal !== null) return { ok: false, message: refusal };
   try {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
-    db.exec(`PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = ${HEAP_BYTES_MAX}`);
+    db.exec(
+      `PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = ${HEAP_BYTES_MAX}`,
+    );
     allowReadingOnly(db);
     return read(db, query, limit);
   } catch (error) {
@@ -27,7 +29,9 @@ function answer({ file, query, limit }: SqlRequest): SqlAnswer {
 /** Why a text is not one reading statement, as far as its words tell. */
 function refuse(query: string): string | null {
   const first = /^\w+/.exec(withoutComments(query))?.[0]?.toLowerCase() ?? "";
-  return ["select", "with", "values", "explain"].includes(first) ? null : "only one statement that reads is allowed: SELECT, WITH, VALUES or EXPLAIN";
+  return ["select", "with", "values", "explain"].includes(first)
+    ? null
+    : "only one statement that reads is allowed: SELECT, WITH, VALUES or EXPLAIN";
 }
 
 /** Without the comments, spaces and semicolons that it begins with. */
@@ -39,11 +43,19 @@ function allowReadingOnly(db: DatabaseSync): void {
   // Newer than the first release of Node 24.
   const { setAuthorizer } = db as { setAuthorizer?: DatabaseSync["setAuthorizer"] };
   if (setAuthorizer === undefined) return;
-  const reading = new Set<number>([constants.SQLITE_SELECT, constants.SQLITE_READ, constants.SQLITE_FUNCTION, constants.SQLITE_RECURSIVE]);
+  const reading = new Set<number>([
+    constants.SQLITE_SELECT,
+    constants.SQLITE_READ,
+    constants.SQLITE_FUNCTION,
+    constants.SQLITE_RECURSIVE,
+  ]);
   db.setAuthorizer((action, name, argument) => {
     if (reading.has(action)) return constants.SQLITE_OK;
     // Table-valued functions such as pragma_table_info() prepare a pragma that asks about a table.
-    const asks = action === constants.SQLITE_PRAGMA && /^(?:table_x?info|index_list|index_x?info|table_list)$/i.test(name ?? "") && argument !== undefined;
+    const asks =
+      action === constants.SQLITE_PRAGMA &&
+      /^(?:table_x?info|index_list|index_x?info|table_list)$/i.test(name ?? "") &&
+      argument !== undefined;
     return asks ? constants.SQLITE_OK : constants.SQLITE_DENY;
   });
 }
@@ -51,7 +63,8 @@ function allowReadingOnly(db: DatabaseSync): void {
 function read(db: DatabaseSync, query: string, limit: number): SqlAnswer {
   const statement = db.prepare(query);
   // `sourceSQL` ends where the first statement does.
-  if (withoutComments(query.slice(statement.sourceSQL.length)) !== "") return { ok: false, message: "only one statement at a time is allowed" };
+  if (withoutComments(query.slice(statement.sourceSQL.length)) !== "")
+    return { ok: false, message: "only one statement at a time is allowed" };
   statement.setReturnArrays(true);
   statement.setReadBigInts(true);
   const columns = statement.columns().map((column) => column.name);

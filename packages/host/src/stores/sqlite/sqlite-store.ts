@@ -10,7 +10,15 @@
 // T3: loads are synchronous; where large payloads have to be fetched, the load is done once more when they are there.
 // Nothing is awaited in a commit but the blob store, and only where a payload is large: commits keep their order.
 
-import { assert, FencedError, type Instant, type Payload, type Run, type RunId, StoreWriteError } from "@perdure/protocol";
+import {
+  assert,
+  FencedError,
+  type Instant,
+  type Payload,
+  type Run,
+  type RunId,
+  StoreWriteError,
+} from "@perdure/protocol";
 import type { Acquired, BlobStore, Commit, Loaded, LoadedStart, Needs, Store, StoreReader } from "@perdure/engine";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { BlobCollector, type CollectedBlobs } from "./blob-collector.ts";
@@ -66,9 +74,13 @@ export class SqliteStore implements Store {
 
   async acquire(owner: string): Promise<Acquired> {
     const { db, writer } = this.#writing();
-    const lastSeq = db.prepare("SELECT max(coalesce((SELECT max(seq) FROM runs), 0), (SELECT value FROM meta WHERE name = 'last_seq')) AS seq");
+    const lastSeq = db.prepare(
+      "SELECT max(coalesce((SELECT max(seq) FROM runs), 0), (SELECT value FROM meta WHERE name = 'last_seq')) AS seq",
+    );
     const raise = db.prepare("UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value");
-    const remember = db.prepare("INSERT INTO meta (name, value) VALUES ('owner', ?) ON CONFLICT DO UPDATE SET value = excluded.value");
+    const remember = db.prepare(
+      "INSERT INTO meta (name, value) VALUES ('owner', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+    );
     return this.#transaction("take the partition", () => {
       const epoch = Number(raise.get()?.["value"]);
       remember.run(owner);
@@ -110,7 +122,8 @@ export class SqliteStore implements Store {
     try {
       this.#transaction("commit", () => {
         const row = epoch.get() as unknown as readonly [number];
-        if (row[0] !== commit.epoch) throw new FencedError(`the partition is at epoch ${row[0]}, a commit of epoch ${commit.epoch} is refused`);
+        if (row[0] !== commit.epoch)
+          throw new FencedError(`the partition is at epoch ${row[0]}, a commit of epoch ${commit.epoch} is refused`);
         undo = writer.applyAll(commit.mutations);
       });
     } catch (error) {

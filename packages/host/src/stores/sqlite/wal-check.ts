@@ -26,7 +26,7 @@ export interface WalCheck {
   readonly headerDamaged: boolean;
 }
 
-export const EMPTY_WAL: WalCheck = { commits: 0, validBytes: 0, commitsLost: 0, headerDamaged: false };
+const EMPTY_WAL: WalCheck = { commits: 0, validBytes: 0, commitsLost: 0, headerDamaged: false };
 
 /** A damaged log, rather than one whose last transaction was torn by a crash. */
 export function isWalDamaged(check: WalCheck): boolean {
@@ -54,7 +54,10 @@ function checkFile(file: number, size: number): WalCheck {
   const big = (header.readUInt32BE(0) & 1) === 1;
   const sums: Sums = [0, 0];
   addToSums(sums, header, 0, 24, big);
-  const fits = (header.readUInt32BE(0) & ~1) === MAGIC && sums[0] === header.readUInt32BE(24) && sums[1] === header.readUInt32BE(28);
+  const fits =
+    (header.readUInt32BE(0) & ~1) === MAGIC &&
+    sums[0] === header.readUInt32BE(24) &&
+    sums[1] === header.readUInt32BE(28);
   // A header is written once per round and flushed before the first commit of it.
   if (!fits) return { ...EMPTY_WAL, headerDamaged: size > HEADER_BYTES };
   return checkFrames(file, size, header, big, sums);

@@ -9,16 +9,19 @@ import { assert, type Payload, payloadSize, type Result, type Run, type RunId, u
 import { type KeyName, type Mutation, type Timer, type WaitTarget, waitTargetName } from "@perdure/engine";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { BlobRefs } from "./blob-refs.ts";
-import { type CellWriter, resultCell } from "./cells.ts";
+import { type BoundCell, type CellWriter, resultCell } from "./cells.ts";
 import { entryToRow } from "./entry-rows.ts";
 import { awaitingOf, detailOf, LANE_HOLDER, LANE_QUEUED, laneNumber } from "./run-rows.ts";
 
 /** Inputs above this stand in the journal as entry 0, so that a run's row stays small where it is rewritten. */
 const INPUT_IN_RUN_MAX = 1_024;
+/** What then stands in the run's row. */
+const INPUT_IN_JOURNAL = 0n;
 /** Arrivals are reserved in blocks, so that remembering the largest costs nothing per run. */
 const ARRIVAL_BLOCK = 65_536;
 
-const UPDATED = "status = ?, changed_at = ?, scheduled_at = ?, finished_at = ?, watched = ?, deployment = ?, awaiting = ?, detail = ?, outcome = ?, result = ?";
+const UPDATED =
+  "status = ?, changed_at = ?, scheduled_at = ?, finished_at = ?, watched = ?, deployment = ?, awaiting = ?, detail = ?, outcome = ?, result = ?";
 
 function statements(db: DatabaseSync) {
   return {
@@ -30,7 +33,9 @@ function statements(db: DatabaseSync) {
     insertPlainRun: db.prepare(
       "INSERT INTO runs (seq, id, status, service, handler, mode, created_at, changed_at, arrival, watched, deployment, input) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     ),
-    insertInput: db.prepare("INSERT INTO entries (run, idx, at, type, commands, input) VALUES (?, 0, ?, 'input', 0, ?)"),
+    insertInput: db.prepare(
+      "INSERT INTO entries (run, idx, at, type, commands, input) VALUES (?, 0, ?, 'input', 0, ?)",
+    ),
     updateRun: db.prepare(`UPDATE runs SET ${UPDATED} WHERE seq = ?`),
     // Apart, since a statement that names columns of runs_lane pays for that index also where they stay as they are.
     updateLane: db.prepare("UPDATE runs SET lane = ?, arrival = ? WHERE seq = ? AND (lane IS NOT ? OR arrival <> ?)"),
@@ -50,8 +55,12 @@ function statements(db: DatabaseSync) {
     deleteEntries: db.prepare("DELETE FROM entries WHERE run = ? AND idx >= ?"),
     addTimer: db.prepare("INSERT OR IGNORE INTO timers (at, run, kind, id) VALUES (?, ?, ?, ?)"),
     removeTimer: db.prepare("DELETE FROM timers WHERE at = ? AND run = ? AND kind = ? AND id = ?"),
+    truncateTimers: db.prepare("DELETE FROM timers WHERE run = ? AND (kind <> 'sleep' OR id > ?)"),
+    truncateWaiters: db.prepare("DELETE FROM waiters WHERE run = ? AND command > ?"),
     removeTimersOf: db.prepare("DELETE FROM timers WHERE run = ?"),
-    setState: db.prepare("INSERT INTO state (service, key, name, value) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"),
+    setState: db.prepare(
+      "INSERT INTO state (service, key, name, value) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+    ),
     clearState: db.prepare("DELETE FROM state WHERE service = ? AND key = ? AND name = ?"),
     clearAllState: db.prepare("DELETE FROM state WHERE service = ? AND key = ?"),
     setPromise: db.prepare(
@@ -108,7 +117,7 @@ export class Writer {
       case "deleteRun":
         return this.#deleteRun(mutation.run, mutation.id);
       case "truncate":
-        return this.#truncate(mutation.run, mutation.id, mutation.from);
+        return this.#truncate(mutation);
       case "addTimer":
         return this.#timer(this.#sql.addTimer, mutation.timer);
       case "removeTimer":
@@ -124,7 +133,11 @@ export class Writer {
       case "clearPromises":
         return this.#clearPromises(mutation.key);
       case "addWaiter":
-        return void this.#sql.addWaiter.run(waitTargetName(mutation.waiter.target), mutation.waiter.run, mutation.waiter.command);
+        return void this.#sql.addWaiter.run(
+          waitTargetName(mutation.waiter.target),
+          mutation.waiter.run,
+          mutation.waiter.command,
+        );
       case "removeWaiters":
         return this.#removeWaiters(mutation.target);
       default:
@@ -137,8 +150,21 @@ export class Writer {
     if (entry.kind === "command") {
       assert(entry.id === commands, "J1: command ids count the commands");
       const { command, result } = entry;
-      if (command.type === "step" && result?.kind === "value" && command.atMostOnce === undefined && entry.child === undefined) {
-        this.#sql.appendStep.run(run, entry.index, entry.at, entry.id, commands, command.name, this.#cells.write(result.value));
+      if (
+        command.type === "step" &&
+        result?.kind === "value" &&
+        command.atMostOnce === undefined &&
+        entry.child === undefined
+      ) {
+        this.#sql.appendStep.run(
+          run,
+          entry.index,
+          entry.at,
+          entry.id,
+          commands,
+          command.name,
+          this.#cells.write(result.value),
+        );
         return;
       }
     }
@@ -151,25 +177,57 @@ export class Writer {
     const input = this.#inputCell(run);
     if (isPlain(run)) {
       this.#sql.insertPlainRun.run(
-        run.seq, run.id, run.status, run.service, run.handler, run.mode, run.createdAt, run.changedAt, run.arrival, run.watched ? 1 : 0, run.deployment, input,
+        run.seq,
+        run.id,
+        run.status,
+        run.service,
+        run.handler,
+        run.mode,
+        run.createdAt,
+        run.changedAt,
+        run.arrival,
+        run.watched ? 1 : 0,
+        run.deployment,
+        input,
       );
       return;
     }
     const { parent } = run;
     this.#sql.insertRun.run(
-      run.seq, run.id, run.status, run.service, run.handler, run.key, run.mode, run.createdAt, run.changedAt, run.scheduledAt, run.finishedAt, run.arrival,
-      laneNumber(run), run.watched ? 1 : 0, run.deployment, parent?.run ?? null, parent?.command ?? null, parent === null ? null : parent.awaited ? 1 : 0,
-      run.idempotencyKey, run.headers === null ? null : JSON.stringify(run.headers), awaitingOf(run), detailOf(run),
-      run.result === null ? null : run.result.kind, run.result === null ? null : resultCell(run.result, this.#cells), input,
+      run.seq,
+      run.id,
+      run.status,
+      run.service,
+      run.handler,
+      run.key,
+      run.mode,
+      run.createdAt,
+      run.changedAt,
+      run.scheduledAt,
+      run.finishedAt,
+      run.arrival,
+      laneNumber(run),
+      run.watched ? 1 : 0,
+      run.deployment,
+      parent?.run ?? null,
+      parent?.command ?? null,
+      parent === null ? null : parent.awaited ? 1 : 0,
+      run.idempotencyKey,
+      run.headers === null ? null : JSON.stringify(run.headers),
+      awaitingOf(run),
+      detailOf(run),
+      run.result === null ? null : run.result.kind,
+      run.result === null ? null : resultCell(run.result, this.#cells),
+      input,
     );
   }
 
-  #inputCell(run: Run): string | Uint8Array | number | null {
+  #inputCell(run: Run): BoundCell | null {
     if (run.input === null) return null;
     const cell = this.#cells.write(run.input);
-    if (typeof cell === "number" || payloadSize(run.input) <= INPUT_IN_RUN_MAX) return cell;
+    if (typeof cell === "bigint" || payloadSize(run.input) <= INPUT_IN_RUN_MAX) return cell;
     this.#sql.insertInput.run(run.seq, run.createdAt, cell);
-    return 0;
+    return INPUT_IN_JOURNAL;
   }
 
   #updateRun(run: Run): void {
@@ -177,8 +235,17 @@ export class Writer {
     this.#refs.releaseRunResult(run.seq);
     const { result } = run;
     const done = this.#sql.updateRun.run(
-      run.status, run.changedAt, run.scheduledAt, run.finishedAt, run.watched ? 1 : 0, run.deployment, awaitingOf(run), detailOf(run),
-      result === null ? null : result.kind, result === null ? null : resultCell(result, this.#cells), run.seq,
+      run.status,
+      run.changedAt,
+      run.scheduledAt,
+      run.finishedAt,
+      run.watched ? 1 : 0,
+      run.deployment,
+      awaitingOf(run),
+      detailOf(run),
+      result === null ? null : result.kind,
+      result === null ? null : resultCell(result, this.#cells),
+      run.seq,
     );
     assert(done.changes === 1, `there is no run with number ${run.seq}`);
     if (run.arrival !== 0 || run.key !== null) this.#updateLane(run);
@@ -196,7 +263,7 @@ export class Writer {
 
   #raiseArrival(arrival: number): void {
     this.#arrivalHigh = arrival + ARRIVAL_BLOCK;
-    this.#sql.raiseArrival.run(this.#arrivalHigh);
+    this.#sql.raiseArrival.run(BigInt(this.#arrivalHigh));
   }
 
   #promoteRun(id: RunId, at: number): void {
@@ -205,19 +272,19 @@ export class Writer {
 
   #deleteRun(seq: number, id: RunId): void {
     this.#refs.releaseRun(seq);
-    this.#sql.raiseLastSeq.run(seq, seq);
+    this.#sql.raiseLastSeq.run(BigInt(seq), seq);
     this.#sql.deleteEntries.run(seq, 0);
     this.#sql.removeTimersOf.run(seq);
     this.#sql.removeWaitersOf.run(id);
     this.#sql.deleteRun.run(seq);
   }
 
-  #truncate(seq: number, id: RunId, from: number): void {
+  #truncate({ run: seq, id, from, commands }: Extract<Mutation, { type: "truncate" }>): void {
     assert(from >= 1, "entries count from 1");
     this.#refs.releaseEntries(seq, from);
     this.#sql.deleteEntries.run(seq, from);
-    this.#sql.removeTimersOf.run(seq);
-    this.#sql.removeWaitersOf.run(id);
+    this.#sql.truncateTimers.run(seq, commands);
+    this.#sql.truncateWaiters.run(id, commands);
   }
 
   #timer(statement: StatementSync, timer: Timer): void {

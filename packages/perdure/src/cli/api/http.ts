@@ -97,7 +97,7 @@ export function connectionError(error: Error, connection: Connection): Error {
 }
 
 /** Body of an answer that is not 2xx: a failure as JSON, or whatever somebody else wrote. */
-export function refusal(answer: HttpAnswer, url: string): Error {
+export function refusal(answer: HttpAnswer, url: string): RefusedError {
   let body: Record<string, unknown> = {};
   try {
     const parsed: unknown = JSON.parse(answer.text);

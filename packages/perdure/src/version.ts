@@ -1,0 +1,5 @@
+// The version of this package, as its package.json says it.
+
+import { readFileSync } from "node:fs";
+
+export const VERSION: string = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
