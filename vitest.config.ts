@@ -3,13 +3,13 @@ import { defineConfig } from "vitest/config";
 
 import { SummaryReporter } from "./tools/summary-reporter.ts";
 
-// The layers. Tests run on sources, without a build: workspaces resolve by the condition "source".
+// The layers. Tests run on sources, without a build: workspaces resolve by the condition "perdure-source".
 //
 //   unit      beside the source, and the house rules in tools/
 //   contract  *.contract.test.ts: one port's contract suite on one implementation
 //   sim       the simulator's tests and its fixed seeds
 //   e2e       packages/*/test and examples/*/test: several packages, real processes
-const conditions = ["source", ...defaultServerConditions];
+const conditions = ["perdure-source", ...defaultServerConditions];
 const never = ["**/node_modules/**", "**/dist/**"];
 
 export default defineConfig({

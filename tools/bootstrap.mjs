@@ -272,9 +272,9 @@ const tasks = {
       join("packages", "perdure", "bin", "perdure.mjs"),
       "start",
       "examples/research/src/main.ts",
-      ...args,
     ];
-    return run(node, command);
+    const { env, rest } = exampleOptions(args);
+    return run(node, [...command, ...rest], { env: localEnvironment(env) });
   },
 
   /** A failed check does not hide the tests: the reporter counts it as one failure, so the last line tells all. */
@@ -293,12 +293,31 @@ const tasks = {
 
   build: (node) => build(node),
 
-  sim: (node, args) => run(node, ["--conditions=source", join("packages", "sim", "src", "main.ts"), ...args]),
+  sim: (node, args) => run(node, ["--conditions=perdure-source", join("packages", "sim", "src", "main.ts"), ...args]),
 
   check: async (node) => ((await runChecks(node, [...TEST_CHECKS, ...MORE_CHECKS])) === 0 ? 0 : 1),
 
   format: (node, args) => run(node, [BIOME, "format", "--write", ...(args.length > 0 ? args : ["."])]),
 };
+
+/** `npm start -- --corpus DIR --inject SPEC`: options of the example, which reads its environment. */
+function exampleOptions(args) {
+  const variables = { "--corpus": "RESEARCH_CORPUS", "--inject": "RESEARCH_INJECT" };
+  const env = {};
+  const rest = [];
+  for (let i = 0; i < args.length; i += 1) {
+    const [flag, inline] = args[i].split(/=(.*)/s, 2);
+    const variable = variables[flag];
+    if (variable === undefined) {
+      rest.push(args[i]);
+      continue;
+    }
+    const value = inline ?? args[(i += 1)];
+    if (value === undefined) throw new Explained(`${flag} needs a value.`);
+    env[variable] = value;
+  }
+  return { env, rest };
+}
 
 async function main([name, ...args]) {
   const task = Object.hasOwn(tasks, name ?? "") ? tasks[name] : undefined;

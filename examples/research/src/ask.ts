@@ -11,7 +11,7 @@ import { parseArgs, styleText } from "node:util";
 import { createClient, RequestFailedError, type Client } from "perdure/client";
 import type { z } from "zod";
 
-import { research } from "./agent.ts";
+import * as agent from "./agent.ts";
 import type { Decision, Progress, Report, ResearchRequest, Topic } from "./types.ts";
 
 const USAGE = `Usage: ask "question" [options]
@@ -41,13 +41,18 @@ async function main(): Promise<void> {
   const client = connect(values);
   const id = values.id ?? `ask-${randomUUID().slice(0, 8)}`;
   const following = new AbortController();
-  const followed = follow(client, id, following.signal);
-  const run = await client.send(research, id).run(requestOf(question, values));
-  say(styleText("dim", `research ${id} is ${run.id}${run.status === "accepted" ? "" : ", which was asked before"}`));
-  const report: Report = await untilAnswered(() => run.result()).finally(() => following.abort());
-  await followed;
+  const [report] = await Promise.all([
+    research(client, id, requestOf(question, values)).finally(() => following.abort()),
+    follow(client, id, following.signal),
+  ]);
   process.stdout.write(report.markdown);
   say(styleText("dim", `saved in ${report.file}`));
+}
+
+async function research(client: Client, id: string, request: z.input<typeof ResearchRequest>): Promise<Report> {
+  const run = await client.send(agent.research, id).run(request);
+  say(styleText("dim", `research ${id} is ${run.id}${run.status === "accepted" ? "" : ", which was asked before"}`));
+  return untilAnswered(() => run.result());
 }
 
 function readArguments() {
@@ -95,7 +100,7 @@ function requestOf(question: string, values: Values): z.input<typeof ResearchReq
 async function follow(client: Client, id: string, signal: AbortSignal): Promise<void> {
   let shown = "";
   const show = async () => {
-    const progress = await untilAnswered(() => client.call(research, id).progress());
+    const progress = await untilAnswered(() => client.call(agent.research, id).progress(), signal);
     const text = describeProgress(progress);
     if (text === shown) return;
     shown = text;
@@ -156,19 +161,21 @@ function decisionOf(answer: string): z.input<typeof Decision> {
 }
 
 /** Asks again while the runtime is away: it was killed, perhaps, and comes back. What it says for good is thrown. */
-async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+async function untilAnswered<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error;
-      if (tries === 0) say(styleText("dim", "the runtime is away, waiting for it"));
-      await setTimeout(AGAIN_MS);
+      if (tries === 0 && signal === undefined) say(styleText("dim", "the runtime is away, waiting for it"));
+      await setTimeout(AGAIN_MS, undefined, signal === undefined ? {} : { signal });
     }
   }
 }
 
 main().catch((error: unknown) => {
   say(error instanceof Error ? error.message : String(error));
+  if (error instanceof RequestFailedError && error.status === 0)
+    say("Is the runtime running? Start it with: npm start");
   process.exitCode = 1;
 });

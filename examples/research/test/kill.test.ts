@@ -4,6 +4,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
 import { expect, onTestFinished, test } from "vitest";
@@ -19,6 +20,7 @@ const server = fileURLToPath(new URL("./server.ts", import.meta.url));
 interface Live {
   readonly child: ChildProcess;
   readonly url: string;
+  readonly adminUrl: string;
 }
 
 async function start(data: string, env: Readonly<Record<string, string>>): Promise<Live> {
@@ -28,8 +30,8 @@ async function start(data: string, env: Readonly<Record<string, string>>): Promi
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   for await (const line of createInterface({ input: child.stdout })) {
-    const url = /^listens at (.*)$/.exec(line)?.[1];
-    if (url !== undefined) return { child, url };
+    const [, url, adminUrl] = /^listens at (\S+) and (\S+)$/.exec(line) ?? [];
+    if (url !== undefined && adminUrl !== undefined) return { child, url, adminUrl };
   }
   throw new Error("the server ended before it listened");
 }
@@ -66,4 +68,15 @@ test("killed after any number of effects, it finishes in the next process and re
     expect(repeated.every(({ times }) => times === 2)).toBe(true);
     second.child.kill("SIGTERM");
   }
+});
+
+test("ask, in a process of its own, shows how far it is and prints the report", async () => {
+  const { url, adminUrl } = await start(folderWith(), { RESEARCH_CORPUS: folderWith(LIGHTHOUSE) });
+  const program = fileURLToPath(new URL("../src/ask.ts", import.meta.url));
+  const options = ["--auto-approve", "--topics=1", "--url", url, "--admin", adminUrl];
+  const child = spawn(process.execPath, [program, question, ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  const [report, progress] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  expect(report).toContain("puts it out at sunrise");
+  expect(progress).toMatch(/research ask-\w+ is run_1\w+/);
+  expect(progress).toContain("saved in ");
 });

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command. Plain old JavaScript: it has to run on a Node that is too old, to say so.
 //
-// What is built (dist) is run. In a checkout that was not built, or under `--conditions=source`, the sources are run,
+// What is built (dist) is run. In a checkout that was not built, or under `--conditions=perdure-source`, the sources are run,
 // by Node's type stripping; the packages beside this one then resolve to their sources as well.
 
 var NODE_MAJOR_MIN = 24;
@@ -13,7 +13,7 @@ function main() {
     var built = new URL("../dist/cli/process.js", import.meta.url);
     var source = new URL("../src/cli/process.ts", import.meta.url);
     var asked = process.execArgv.some(function (argument, at) {
-      return argument === "--conditions=source" || (argument === "source" && /^(-C|--conditions)$/.test(process.execArgv[at - 1]));
+      return argument === "--conditions=perdure-source" || (argument === "perdure-source" && /^(-C|--conditions)$/.test(process.execArgv[at - 1]));
     });
     if (asked || !modules[0].existsSync(modules[1].fileURLToPath(built))) {
       if (!asked) resolveToSources(modules[2]);
@@ -23,11 +23,11 @@ function main() {
   });
 }
 
-/** As `--conditions=source` would, for this process. */
+/** As `--conditions=perdure-source` would, for this process. */
 function resolveToSources(module) {
   module.registerHooks({
     resolve: function (specifier, context, next) {
-      return next(specifier, Object.assign({}, context, { conditions: ["source"].concat(context.conditions) }));
+      return next(specifier, Object.assign({}, context, { conditions: ["perdure-source"].concat(context.conditions) }));
     },
   });
 }

@@ -121,7 +121,7 @@ export class Conversation {
   }
 }
 
-export async function turn(): Promise<void> {
+async function turn(): Promise<void> {
   for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 

@@ -7,8 +7,8 @@
 //     the seed. (A turn of `setImmediate` begins only when no microtask is left; nothing in a world waits for real I/O.)
 // W2. All randomness comes from streams split off the seed by name.
 
-import { createMemoryStorage, type MemoryStorage, type Mutation, openMemoryStore } from "@perdure/engine";
-import { type Awaiting, type Executor, isFinished, type RunId, valueResult } from "@perdure/protocol";
+import { createMemoryStorage, type MemoryStorage, type Mutation, openMemoryStore, type StoreReader } from "@perdure/engine";
+import { type Awaiting, type Executor, isFinished, type Run, type RunId, valueResult } from "@perdure/protocol";
 import { Agenda } from "./agenda.ts";
 import { Catalogue } from "./catalogue.ts";
 import { Checkers } from "./checkers/all.ts";
@@ -61,6 +61,15 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
 type CommonPorts = Pick<ScriptPorts, "programs" | "settings" | "random" | "effects" | "now" | "attemptFails">;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function allRuns(reader: StoreReader): Promise<readonly Run[]> {
+  const runs: Run[] = [];
+  for (;;) {
+    const page = await reader.runs({ limit: 1_000, order: "oldest", cursor: runs.at(-1)?.seq ?? 0 });
+    runs.push(...page);
+    if (page.length < 1_000) return runs;
+  }
+}
 
 class World {
   readonly #options: WorldOptions;
@@ -304,7 +313,7 @@ class World {
     const reader = openMemoryStore(this.#storage).reader;
     const runs: StoredRun[] = [];
     const states = new Map<string, StoredState>();
-    for (const run of await reader.runs({ limit: 1_000, order: "oldest" })) {
+    for (const run of await allRuns(reader)) {
       runs.push({ run, entries: await reader.journal(run.id, 0, 10_000) });
       const { service, key } = run;
       if (key !== null && !states.has(`${service}/${key}`)) states.set(`${service}/${key}`, { service, key, state: await reader.state({ service, key }) });

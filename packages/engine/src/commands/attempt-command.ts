@@ -5,6 +5,7 @@ import {
   assert,
   CANCEL_SIGNAL,
   ConflictError,
+  NotReadyError,
   RunNotFoundError,
   UnknownTargetError,
   VOID,
@@ -228,7 +229,9 @@ function attachCommand(batch: Batch, run: HotRun, id: number, command: Extract<C
     return;
   }
   if (command.type === "output") {
-    give(batch, run, appendCommand(batch, run, id, command, { result: target.record.result ?? VOID }));
+    // Not void: that is what a run gives that has ended and returned nothing.
+    const pending = failureResult(new NotReadyError(`run ${ref} has not ended`).toFailure());
+    give(batch, run, appendCommand(batch, run, id, command, { result: target.record.result ?? pending }));
     return;
   }
   appendCommand(batch, run, id, command);

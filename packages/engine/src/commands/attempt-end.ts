@@ -41,7 +41,11 @@ export function retrying(batch: Batch, event: Of<"retrying">): void {
   if (run === undefined || attempt === null) return; // E4: stale.
   const { id, tries, failure, retryAt } = event;
   if (attempt.held.length > 0) writeHeld(batch, run, attempt, id);
-  batch.append(run, { kind: "retry", index: run.entries + 1, at: batch.now, id, tries, failure, retryAt });
+  const entry = { kind: "retry", index: run.entries + 1, at: batch.now, id, tries, failure, retryAt } as const;
+  batch.append(run, entry);
+  // Told like any other entry (C2): before an at-most-once effect is tried again, its new intent has to be durable. But
+  // it is no news to the attempt, so a suspend that crosses it has missed nothing.
+  batch.actions.push({ type: "notify", run: run.record.id, entry });
 }
 
 export function end(batch: Batch, event: Of<"end">): void {

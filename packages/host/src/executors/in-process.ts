@@ -14,17 +14,29 @@ export function createInProcessExecutor(registry: Registry, options: InProcessOp
   const { log, guard, ...rest } = options;
   const ports = nodePorts(log);
   if (guard === undefined) return createExecutor(registry, ports, rest);
-  const { runHandler, runStep, insideStep } = guard;
-  return outsideOf(guard, createExecutor(registry, { ...ports, runHandler, runStep, insideStep }, rest));
+  const { runHandler, runStep, insideStep, outside } = guard;
+  const ownPorts: SdkPorts = {
+    ...ports,
+    // Callbacks of these are the runtime's own, whoever's code they were asked for in.
+    afterMicrotasks: (callback) => outside(() => ports.afterMicrotasks(callback)),
+    delay: (ms, callback) => outside(() => ports.delay(ms, callback)),
+    log: (record) => outside(() => log(record)),
+    runHandler,
+    runStep,
+    insideStep,
+  };
+  return outsideOf(guard, createExecutor(registry, ownPorts, rest));
 }
 
+// The originals, taken before a guard wraps the globals: what the runtime itself asks is no handler's effect.
+const { now } = Date;
+const { random } = Math;
+const { setTimeout: later, clearTimeout: cancel } = globalThis;
+
 function nodePorts(log: (record: LogRecord) => void): SdkPorts {
-  const { now } = Date; // The originals: the guard wraps the globals, and these are the runtime's own.
-  const { random } = Math;
-  const { setTimeout: later, clearTimeout: cancel } = globalThis;
   return {
-    now: () => now(),
-    random: () => random(),
+    now,
+    random,
     // From within a microtask, a tick comes when the microtask queue has run dry.
     afterMicrotasks: (callback) => queueMicrotask(() => process.nextTick(callback)),
     delay: (ms, callback) => {

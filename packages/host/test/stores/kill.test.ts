@@ -25,7 +25,7 @@ class Child {
   #errors = "";
 
   constructor(mode: "write" | "hold") {
-    this.#process = spawn(process.execPath, ["--conditions=source", SCRIPT, directory, mode], {
+    this.#process = spawn(process.execPath, ["--conditions=perdure-source", SCRIPT, directory, mode], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#ended = new Promise((resolve) => this.#process.on("close", () => resolve()));

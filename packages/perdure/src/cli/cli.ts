@@ -46,6 +46,11 @@ export class Cli {
     return options.token ?? present(this.io.env["PERDURE_TOKEN"]);
   }
 
+  /** Said whether or not somebody is at a terminal: it has to be known. */
+  hint(options: CommonOptions, text: string): void {
+    if (options.json !== true) this.io.stderr.write(`${text}\n`);
+  }
+
   /** The command as a person has to type it, with the options that led here. */
   commandLine(options: CommonOptions, ...words: readonly string[]): string {
     const program = present(this.io.env["npm_config_user_agent"]) === undefined ? "perdure" : "npx perdure";
@@ -55,14 +60,12 @@ export class Cli {
   }
 }
 
-export type MakeCommand = (cli: Cli) => Command;
-
 const present = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
 /** A command that talks to the admin API. */
 export function adminCommand(name: string, description: string): Command {
   return jsonCommand(name, description)
-    .addOption(new Option("--admin <url>", `the admin API (or PERDURE_ADMIN; default ${ADMIN_URL_DEFAULT})`).argParser(parseUrl))
+    .addOption(adminOption())
     .addOption(tokenOption());
 }
 
@@ -77,6 +80,10 @@ export function jsonCommand(name: string, description: string): Command {
   return new Command(name).description(description).option("--json", "print JSON, for programs");
 }
 
+export function adminOption(): Option {
+  return new Option("--admin <url>", `the admin API (or PERDURE_ADMIN; default ${ADMIN_URL_DEFAULT})`).argParser(parseUrl);
+}
+
 export function tokenOption(): Option {
   return new Option("--token <token>", "the runtime's token (or PERDURE_TOKEN)");
 }
@@ -85,4 +92,12 @@ function parseUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError("Write an address such as http://127.0.0.1:9070.");
   return url.href.replace(/\/$/, "");
+}
+
+/** A command that does one thing to each of some runs. */
+export function actCommand(name: string, description: string): Command {
+  return adminCommand(name, description)
+    .argument("[runs...]", "ids, or the beginnings or ends of them")
+    .option("--all", "every run that this can be done to")
+    .option("-y, --yes", "do not ask");
 }

@@ -2,7 +2,7 @@
 
 /** As much of a writable stream as commands use. */
 export interface OutputStream {
-  write(text: string): unknown;
+  write(text: string | Uint8Array): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 }

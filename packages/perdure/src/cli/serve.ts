@@ -39,6 +39,7 @@ export interface Server {
 }
 
 export async function startServer(options: ServeOptions, definitions: readonly AnyDefinition[]): Promise<Server> {
+  outliveRejections();
   const server = await serve({
     definitions,
     data: options.data,
@@ -53,4 +54,15 @@ export async function startServer(options: ServeOptions, definitions: readonly A
   });
   const { ingressUrl, adminUrl, services, dataDirectory } = server;
   return { served: { ingressUrl, adminUrl, services, dataDirectory }, close: (graceMs) => server.close(graceMs) };
+}
+
+/**
+ * A promise that a handler made, never awaited, and that was rejected: the mistake of one handler. It is reported, and does
+ * not end the process with everybody else's runs in it.
+ */
+function outliveRejections(): void {
+  process.on("unhandledRejection", (reason) => {
+    const text = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
+    process.stderr.write(`perdure: a promise was rejected and nobody awaited it (await what a handler starts, or catch it): ${text}\n`);
+  });
 }

@@ -29,7 +29,7 @@ afterAll(() => {
 
 async function startServer(): Promise<string> {
   const server = fork(new URL("server.ts", import.meta.url), [data], {
-    execArgv: ["--conditions=source", "--no-warnings"],
+    execArgv: ["--conditions=perdure-source", "--no-warnings"],
     env: { ...process.env, CHAOS_LEDGER: ledgerFile },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });

@@ -3,7 +3,7 @@
 import { CANCEL_SIGNAL, type Entry, TerminalError, VOID, valueResult } from "@perdure/protocol";
 import { describe, expect, it } from "vitest";
 
-import { completion, Conversation, step, turn } from "../../test/conversation.ts";
+import { completion, Conversation, step } from "../../test/conversation.ts";
 import { childId, play, START_TIME, valueOf } from "../../test/fake-engine.ts";
 import type { Context, ObjectContext } from "../context/context.ts";
 import { handler, shared } from "../definitions/handler.ts";
@@ -42,15 +42,32 @@ describe("A2: while it replays", () => {
     expect(ran).toEqual(["a", "c"]);
   });
 
+  it("sends nothing new before the last recorded notification was given", async () => {
+    const saidBefore: number[] = [];
+    const definition = go(async (ctx) => {
+      const signal = ctx.signal("s").then(() => saidBefore.push(talk.said.length));
+      await ctx.step("a", () => 1);
+      await Promise.all([signal, ctx.sleep(5), ctx.step("b", () => 2)]);
+    });
+    const entries = [step(1, "a", 1), { kind: "signal", signal: "s", payload: VOID }] as const;
+    const talk: Conversation = new Conversation(definition, { entries });
+    expect(await talk.heard()).toEqual([
+      ["command", 2, "sleep"],
+      ["command", 3, "step b"],
+      ["propose", 3, 2],
+    ]);
+    expect(saidBefore).toEqual([0]);
+  });
+
   it("gives one notification at a time, and lets the code run in between", async () => {
     const seen: string[] = [];
     const definition = go(async (ctx) => {
-      const branch = async (name: string): Promise<void> => {
+      const branch = async (name: string, microtasks: number): Promise<void> => {
         await ctx.step(name, () => 1);
-        for (let i = 0; i < 20; i += 1) await Promise.resolve();
+        for (let i = 0; i < microtasks; i += 1) await Promise.resolve();
         seen.push(name);
       };
-      await Promise.all([branch("a"), branch("b"), branch("c")]);
+      await Promise.all([branch("a", 20), branch("b", 0), branch("c", 40)]);
     });
     const entries = [step(1, "a"), step(2, "b"), step(3, "c"), completion(3, 1), completion(1, 1), completion(2, 1)];
     const replayed = new Conversation(definition, { entries });
@@ -160,16 +177,14 @@ describe("divergence", () => {
   });
 
   it("lets code take its time before it asks", async () => {
-    const talk = new Conversation(
-      go(async (ctx) => {
-        await turn();
-        await turn();
-        return ctx.step("a", () => 1);
-      }),
-      { entries: [step(1, "a", 5)] },
-    );
-    await turn();
-    await turn();
+    const gate = Promise.withResolvers<void>();
+    const definition = go(async (ctx) => {
+      await gate.promise;
+      return ctx.step("a", () => 1);
+    });
+    const talk = new Conversation(definition, { entries: [step(1, "a", 5)] });
+    await talk.advance(2_000);
+    gate.resolve();
     expect(await talk.heard()).toEqual([["end", 5]]);
   });
 

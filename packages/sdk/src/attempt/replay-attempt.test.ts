@@ -185,7 +185,7 @@ const cases: readonly (Case & { readonly expected: Expected })[] = [
   }),
   {
     name: "state of an object",
-    expected: { value: [[0], [0, 1], ["list", "other"], null, [], null], commands: 13 },
+    expected: { value: [[0], [0, 1], ["list", "other"], null, ["new"], null], commands: 15 },
     scenario: (ledger) => ({
       definition: object("o", {
         async go(ctx) {
@@ -199,6 +199,8 @@ const cases: readonly (Case & { readonly expected: Expected })[] = [
           const keys = await ctx.keys();
           await effect(ctx, ledger, "b", 1);
           ctx.clearAll();
+          ctx.set("new", 2);
+          await effect(ctx, ledger, "c", 1);
           return [before, list, keys, await ctx.get("list"), await ctx.keys(), await ctx.get("never")];
         },
       }),

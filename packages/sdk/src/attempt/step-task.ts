@@ -41,7 +41,7 @@ import { backoffMs, retryAfterMs, upstreamWaitMs } from "./backoff.ts";
 import { Wait } from "./wait.ts";
 
 /** Timers of the usual runtimes hold 31 bits. A longer wait is asked for again. */
-export const DELAY_MS_MAX = 2_147_483_647;
+const DELAY_MS_MAX = 2_147_483_647;
 
 /** The attempt, as its steps see it. */
 export interface StepHost {

@@ -115,7 +115,7 @@ describe("calls", () => {
 
   it("refuse targets that cannot be meant", () => {
     const { client } = clientOf();
-    expect(() => Reflect.apply(client.call, client, [inbox])).toThrow('"inbox" needs a key: call(inbox, key)');
+    expect(() => client.call(...([inbox] as unknown as ["inbox"]))).toThrow('"inbox" needs a key: call(inbox, key)');
     expect(() => client.call(mailer, "k" as never)).toThrow('"mailer" is a service and has no keys');
     expect(() => client.call(undefined as never)).toThrow(
       "call needs a definition or the name of a service, not undefined",

@@ -9,7 +9,7 @@
 // Ordinary promises and combinators work: `Promise.all`, `race`, `any`, `allSettled`, try/finally, `for await`.
 
 import type { DurationLike, Headers, RunId } from "@perdure/protocol";
-import type { AnyDefinition, KeyedDefinition, ServiceDefinition } from "../definitions/service.ts";
+import type { KeyedDefinition, ServiceDefinition } from "../definitions/service.ts";
 import type { AbortSignalLike } from "../ports.ts";
 import type { Calls, RunHandle, Sends, UntypedCalls, UntypedSends } from "./calls.ts";
 import type { CallOptions, SendOptions, StepInfo, StepOptions } from "./options.ts";
@@ -118,6 +118,3 @@ export interface Log {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
-
-/** A target of `call` and `send`: a definition, or a name. */
-export type Target = AnyDefinition | string;

@@ -22,30 +22,46 @@ export interface HandlerPorts {
 type Definitions = readonly [ReturnType<typeof service>, ReturnType<typeof object>, ReturnType<typeof workflow>];
 
 export function defineHandlers(ports: HandlerPorts): Definitions {
-  const run = (ctx: Context, input: ProgramInput): Promise<unknown> => new Performance(ports, ctx as WorkflowContext).run(input);
+  const handler =
+    (rights: Rights) =>
+    (ctx: Context, input: ProgramInput): Promise<unknown> =>
+      new Performance(ports, ctx as WorkflowContext, rights).run(input);
   return [
-    service("svc", { run }),
-    object("obj", { run, peek: shared(run) }),
-    workflow("wf", { run, poke: shared(run) }),
+    service("svc", { run: handler({ reads: false, writes: false, promises: false }) }),
+    object("obj", {
+      run: handler({ reads: true, writes: true, promises: false }),
+      peek: shared(handler({ reads: true, writes: false, promises: false })),
+    }),
+    workflow("wf", {
+      run: handler({ reads: true, writes: true, promises: true }),
+      poke: shared(handler({ reads: true, writes: false, promises: true })),
+    }),
   ] as unknown as Definitions;
 }
 
-/** One execution of a program. Contexts of all kinds have what their programs ask for: the generator sees to it. */
+/** What handlers of a kind may do; what they may not is left out of the program. */
+interface Rights {
+  readonly reads: boolean;
+  readonly writes: boolean;
+  readonly promises: boolean;
+}
+
+/** One execution of a program. */
 class Performance {
   readonly #ports: HandlerPorts;
   readonly #ctx: WorkflowContext;
   #digest = 0;
   #count = 0;
-  #kind = "";
+  readonly #rights: Rights;
 
-  constructor(ports: HandlerPorts, ctx: WorkflowContext) {
+  constructor(ports: HandlerPorts, ctx: WorkflowContext, rights: Rights) {
+    this.#rights = rights;
     this.#ports = ports;
     this.#ctx = ctx;
   }
 
   async run(input: ProgramInput): Promise<unknown> {
     const ctx = this.#ctx;
-    this.#kind = "set" in ctx && typeof ctx.set === "function" ? "owner" : "reader";
     if (input.promise !== undefined) await ctx.promise(input.promise).resolve("poked");
     const node = this.#ports.programs[input.program]?.node;
     // Failures of the handler itself come between its statements: within parallel branches they would be lost.
@@ -91,13 +107,13 @@ class Performance {
       case "set":
       case "clear":
       case "clearAll":
-        return ctx.key === undefined ? undefined : this.#state(node);
+        return this.#rights.reads ? this.#state(node) : undefined;
       case "signal":
         return this.#see("signal", ctx.signal(node.name));
       case "handshake":
         return this.#handshake(node.to);
       case "promise":
-        return ctx.promise === undefined ? undefined : this.#promise(node.verb, node.name);
+        return this.#rights.promises ? this.#promise(node.verb, node.name) : undefined;
       case "attach":
         return this.#see("attach", ctx.run(this.#idOf(node.to)).result());
       case "output":
@@ -159,7 +175,7 @@ class Performance {
     const ctx = this.#ctx;
     if (node.op === "get") await this.#see("get", ctx.get(node.name));
     else if (node.op === "keys") await this.#see("keys", ctx.keys());
-    else if (this.#kind === "reader") return;
+    else if (!this.#rights.writes) return;
     else if (node.op === "set") ctx.set(node.name, `${ctx.runId.slice(-6)} ${this.#digest}`);
     else if (node.op === "clear") ctx.clear(node.name);
     else ctx.clearAll();

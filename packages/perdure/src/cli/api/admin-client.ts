@@ -24,7 +24,7 @@ import type {
   VersionAnswer,
 } from "@perdure/protocol";
 import { eventStream, type EventStreamOptions } from "./event-stream.ts";
-import { askJson, open, type Connection } from "./http.ts";
+import { askJson, open, type Connection, type HttpRequest } from "./http.ts";
 
 export interface RunsQuery extends RunFilterBody {
   readonly order?: "newest" | "oldest";
@@ -41,6 +41,19 @@ export class AdminClient {
 
   constructor(connection: Connection) {
     this.connection = connection;
+  }
+
+  /** Any other path. */
+  get<T>(path: string, query: HttpRequest["query"] = {}): Promise<T> {
+    return askJson(this.connection, path, { query });
+  }
+
+  post<T>(path: string, body: unknown = {}): Promise<T> {
+    return askJson(this.connection, path, { method: "POST", body });
+  }
+
+  patch<T>(path: string, body: unknown): Promise<T> {
+    return askJson(this.connection, path, { method: "PATCH", body });
   }
 
   runs(query: RunsQuery): Promise<RunPage> {
@@ -140,9 +153,11 @@ export class AdminClient {
     }
   }
 
-  /** Everything that changes, from now on. */
-  async *events(options: EventStreamOptions = {}): AsyncGenerator<ApiEvent> {
-    for await (const event of eventStream(this.connection, "/events", options)) {
+  /** Everything that changes, from now until it is interrupted or `signal` fires. */
+  async *events(options: EventStreamOptions & { readonly signal?: AbortSignal } = {}): AsyncGenerator<ApiEvent> {
+    const { signal } = options;
+    const connection = signal === undefined ? this.connection : { ...this.connection, signal: AbortSignal.any([this.connection.signal, signal]) };
+    for await (const event of eventStream(connection, "/events", options)) {
       yield { type: event.event, ...(JSON.parse(event.data) as object) } as ApiEvent;
     }
   }

@@ -1,7 +1,7 @@
 // perdure dev: serves files, takes a changed file into account at once, and reports effects outside of steps.
 
 import { relative } from "node:path";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { Supervisor, type DevReporter } from "../dev/supervisor.ts";
 import { errorText } from "../error-report.ts";
@@ -12,7 +12,9 @@ import { roundDuration } from "../time-text.ts";
 import { checkAddress, printServed, serveCommand, serveOptions, type ServeFlags } from "./serve-options.ts";
 
 export const devCommand = (cli: Cli): Command =>
-  serveCommand("dev", "serve files while you work on them: reloads, and reports effects outside of steps").action(async (files: string[], flags: ServeFlags) => {
+  serveCommand("dev", "serve files while you work on them: reloads, and reports effects outside of steps")
+    .addOption(new Option("--guard <mode>", "what happens at an effect outside of a step").choices(["warn", "throw"]).default("warn"))
+    .action(async (files: string[], flags: ServeFlags) => {
     const options = serveOptions(cli, "dev", files, flags);
     checkAddress(options);
     const supervisor = new Supervisor(options, reporter(cli, flags));

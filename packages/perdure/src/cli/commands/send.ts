@@ -1,30 +1,33 @@
 // perdure send: starts a run and does not wait for it.
 
 import type { Command } from "commander";
-import { ingressCommand, type Cli, type CommonOptions } from "../cli.ts";
-import { checkTarget, readInput } from "./input.ts";
+import type { Cli, CommonOptions } from "../cli.ts";
+import { ingressCommand } from "../cli.ts";
+import { parseTarget, readInput } from "../target.ts";
+import { parseDurationOption } from "../time-text.ts";
 
-interface SendFlags extends CommonOptions {
+interface Options extends CommonOptions {
+  readonly delay?: number;
   readonly idempotencyKey?: string;
-  readonly delay?: string;
 }
 
-export const sendCommand = (cli: Cli): Command =>
-  ingressCommand("send", "start a run and print its id")
-    .argument("<target>", "service/handler, or object/key/handler")
-    .argument("[input]", "JSON, or - to read it from standard input")
+export function sendCommand(cli: Cli): Command {
+  return ingressCommand("send", "start a run, print its id and do not wait for it")
+    .argument("<target>", "service/handler or object/key/handler")
+    .argument("[json]", "the input; - reads it from standard input")
+    .option("--delay <duration>", "start it later: 10s, 5m, 2h, 7d", parseDurationOption)
     .option("--idempotency-key <key>", "the same key gives the same run")
-    .option("--delay <duration>", "start it later: 10s, 2h, 7d, PT15M")
-    .action(async (target: string, text: string | undefined, flags: SendFlags) => {
-      checkTarget(target);
-      const input = await readInput(cli.io, text);
-      const sent = await cli.ingress(flags).send({ target, input, idempotencyKey: flags.idempotencyKey, delay: flags.delay });
-      const output = cli.output(flags);
-      if (output.json) {
-        output.document(sent);
-        return;
-      }
-      output.text(sent.runId);
-      if (sent.status === "previouslyAccepted") output.note("this run was there already");
-      output.note(`look at it: ${cli.commandLine({}, "show", sent.runId)}`);
+    .action(async (target: string, json: string | undefined, options: Options) => {
+      const { delay, idempotencyKey } = options;
+      const answer = await cli.ingress(options).send(parseTarget(target), {
+        input: await readInput(json, cli.io),
+        ...(delay === undefined ? {} : { delay: `${delay}ms` }),
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      });
+      const out = cli.output(options);
+      if (out.json) out.document(answer);
+      else out.text(answer.runId);
+      if (answer.status === "previouslyAccepted") out.note("it was there already");
+      out.note(`its result: ${cli.commandLine({}, "result", answer.runId, "--wait")}`);
     });
+}

@@ -19,6 +19,8 @@ export interface ServeFlags extends CommonOptions {
   readonly maxLive?: number;
   readonly grace: number;
   readonly quiet?: boolean;
+  /** What `dev` does with effects outside of steps. */
+  readonly guard?: "warn" | "throw";
 }
 
 const HOST_DEFAULT = "127.0.0.1";
@@ -51,6 +53,7 @@ export function serveOptions(cli: Cli, mode: "dev" | "start", files: readonly st
     retentionMs: flags.retention,
     maxLive: flags.maxLive,
     graceMs: flags.grace,
+    guard: flags.guard,
     mode,
   };
 }
