@@ -154,9 +154,8 @@ describe("workflow promises", () => {
   });
 
   test("a promise that a shared handler settles reaches the suspended workflow", async () => {
-    const modes = environment.mode;
-    const shared = { ...environment, mode: (target: Parameters<typeof modes>[0]) => (target.handler === "approve" ? ("shared" as const) : modes(target)) };
-    Object.assign(environment, { mode: shared.mode });
+    const modes = environment.mode.bind(environment);
+    Object.assign(environment, { mode: (target: Parameters<typeof modes>[0]) => (target.handler === "approve" ? "shared" : modes(target)) });
     try {
       const world = await openWorld();
       const run = await world.submit(flow("run"));

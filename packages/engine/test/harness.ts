@@ -58,13 +58,40 @@ export const environment: Environment = {
   deployment: "d1",
 };
 
-export async function openWorld(options: { storage?: MemoryStorage; limits?: Partial<Limits>; now?: number } = {}): Promise<World> {
-  const storage = options.storage ?? createMemoryStorage();
-  const attempts: ManualAttempt[] = [];
-  const failures: unknown[] = [];
-  let soon: (() => void)[] = [];
-  let alarms: { at: number; callback: () => void }[] = [];
-  const executor: Executor = {
+/** Callbacks that wait for a turn or for a time; the test lets them go. */
+class Surroundings {
+  #soon: (() => void)[] = [];
+  #alarms: { readonly at: number; readonly callback: () => void }[] = [];
+
+  readonly scheduler: Scheduler = { soon: (callback) => void this.#soon.push(callback) };
+
+  clock(now: () => number): Clock {
+    return {
+      now,
+      wakeAt: (at, callback) => {
+        const alarm = { at, callback };
+        this.#alarms.push(alarm);
+        return () => void (this.#alarms = this.#alarms.filter((other) => other !== alarm));
+      },
+    };
+  }
+
+  async settle(now: () => number): Promise<void> {
+    for (let idle = 0; idle < 3; ) {
+      const callbacks = this.#soon;
+      this.#soon = [];
+      const due = this.#alarms.filter((alarm) => alarm.at <= now());
+      this.#alarms = this.#alarms.filter((alarm) => alarm.at > now());
+      for (const callback of callbacks) callback();
+      for (const alarm of due) alarm.callback();
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      idle = callbacks.length + due.length > 0 ? 0 : idle + 1;
+    }
+  }
+}
+
+function manualExecutor(attempts: ManualAttempt[]): Executor {
+  return {
     start(start, replies): Attempt {
       const attempt: ManualAttempt = { start, replies, notified: [], aborted: null, yielded: false };
       attempts.push(attempt);
@@ -76,55 +103,62 @@ export async function openWorld(options: { storage?: MemoryStorage; limits?: Par
       };
     },
   };
-  const clock: Clock = {
-    now: () => world.now,
-    wakeAt(at, callback) {
-      const alarm = { at, callback };
-      alarms.push(alarm);
-      return () => void (alarms = alarms.filter((other) => other !== alarm));
-    },
+}
+
+type SubmitOptions = NonNullable<Parameters<World["submit"]>[1]>;
+
+function submission(target: Target, options: SubmitOptions): Extract<Question, { type: "submit" }> {
+  const { idempotencyKey } = options;
+  const derived =
+    idempotencyKey !== undefined
+      ? environment.idempotentId(target, idempotencyKey)
+      : target.service === "flow"
+        ? environment.workflowId(target.service, target.key ?? "")
+        : null;
+  return {
+    type: "submit",
+    run: derived ?? runId(options.id ?? `fresh-${++ids}`),
+    fresh: derived === null,
+    target,
+    input: null,
+    headers: null,
+    idempotencyKey: idempotencyKey ?? null,
+    startAt: options.startAt ?? null,
+    await: false,
   };
-  const scheduler: Scheduler = { soon: (callback) => void soon.push(callback) };
+}
+
+export async function openWorld(options: { storage?: MemoryStorage; limits?: Partial<Limits>; now?: number } = {}): Promise<World> {
+  const storage = options.storage ?? createMemoryStorage();
+  const attempts: ManualAttempt[] = [];
+  const failures: unknown[] = [];
+  const surroundings = new Surroundings();
+  const now = (): number => world.now;
   const loop = new Loop({
     store: openMemoryStore(storage),
-    executor,
+    executor: manualExecutor(attempts),
     environment,
-    clock,
-    scheduler,
+    clock: surroundings.clock(now),
+    scheduler: surroundings.scheduler,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     onFailure: (error) => void failures.push(error),
   });
-  const drain = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
   const world: World = {
     storage,
     loop,
     attempts,
     failures,
     now: options.now ?? 1_000_000,
-    async settle() {
-      for (let idle = 0; idle < 3; ) {
-        const callbacks = soon;
-        soon = [];
-        const due = alarms.filter((alarm) => alarm.at <= world.now);
-        alarms = alarms.filter((alarm) => alarm.at > world.now);
-        for (const callback of callbacks) callback();
-        for (const alarm of due) alarm.callback();
-        await drain();
-        idle = callbacks.length + due.length > 0 ? 0 : idle + 1;
-      }
-    },
+    settle: () => surroundings.settle(now),
     async ask(question) {
       const reply = loop.ask(question);
       await world.settle();
       return reply;
     },
     async submit(target, extra = {}) {
-      const { idempotencyKey } = extra;
-      const derived = idempotencyKey !== undefined ? environment.idempotentId(target, idempotencyKey) : target.service === "flow" ? environment.workflowId(target.service, target.key ?? "") : null;
-      const run = derived ?? runId(extra.id ?? `fresh-${++ids}`);
-      const question = { type: "submit", run, fresh: derived === null, target, input: null, headers: null, idempotencyKey: idempotencyKey ?? null, startAt: extra.startAt ?? null, await: false } as const;
+      const question = submission(target, extra);
       await world.ask(question);
-      return run;
+      return question.run;
     },
     of: (run) => attempts.filter((attempt) => attempt.start.run === run),
     latest(run) {

@@ -13,7 +13,10 @@ function main() {
     var built = new URL("../dist/cli/process.js", import.meta.url);
     var source = new URL("../src/cli/process.ts", import.meta.url);
     var asked = process.execArgv.some(function (argument, at) {
-      return argument === "--conditions=perdure-source" || (argument === "perdure-source" && /^(-C|--conditions)$/.test(process.execArgv[at - 1]));
+      return (
+        argument === "--conditions=perdure-source" ||
+        (argument === "perdure-source" && /^(-C|--conditions)$/.test(process.execArgv[at - 1]))
+      );
     });
     if (asked || !modules[0].existsSync(modules[1].fileURLToPath(built))) {
       if (!asked) resolveToSources(modules[2]);
@@ -34,8 +37,15 @@ function resolveToSources(module) {
 
 if (parseInt(found, 10) < NODE_MAJOR_MIN) {
   console.error(
-    "perdure: needs Node " + NODE_MAJOR_MIN + " or newer, and this is Node " + found + ": run `npx -p node@" + NODE_MAJOR_MIN +
-      " perdure " + process.argv.slice(2).join(" ") + "`, or install a newer one from https://nodejs.org",
+    "perdure: needs Node " +
+      NODE_MAJOR_MIN +
+      " or newer, and this is Node " +
+      found +
+      ": run `npx -p node@" +
+      NODE_MAJOR_MIN +
+      " perdure " +
+      process.argv.slice(2).join(" ") +
+      "`, or install a newer one from https://nodejs.org",
   );
   process.exitCode = EXIT_NODE_TOO_OLD;
 } else {

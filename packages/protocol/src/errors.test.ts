@@ -3,7 +3,11 @@ import * as errors from "./errors.ts";
 
 type ErrorClass = (new (message: string) => errors.PerdureError) & { readonly code: string; readonly retry: string; readonly status: number };
 
-const classes = Object.entries(errors).filter((entry): entry is [string, ErrorClass] => typeof entry[1] === "function" && entry[1].prototype instanceof errors.PerdureError);
+const classes = Object.entries(errors as Record<string, unknown>).filter(isClass);
+
+function isClass(entry: [string, unknown]): entry is [string, ErrorClass] {
+  return typeof entry[1] === "function" && entry[1].prototype instanceof errors.PerdureError;
+}
 
 describe("every error class", () => {
   test("has a code of its own", () => {

@@ -123,12 +123,14 @@ function describeTarget(target: unknown): string {
   if (typeof target === "string") return JSON.stringify(target);
   if (target instanceof URL) return JSON.stringify(target.href);
   const { hostname, host, path } = (target ?? {}) as { hostname?: unknown; host?: unknown; path?: unknown };
-  return JSON.stringify(`${String(hostname ?? host ?? "localhost")}${String(path ?? "/")}`);
+  return JSON.stringify(`${text(hostname) ?? text(host) ?? "localhost"}${text(path) ?? "/"}`);
 }
+
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 function describeRequest(message: unknown): string {
   const { request } = (message ?? {}) as { request?: { origin?: unknown; host?: unknown; path?: unknown } };
-  return `${String(request?.origin ?? request?.host ?? "somewhere")}${String(request?.path ?? "")}`;
+  return `${text(request?.origin) ?? text(request?.host) ?? "somewhere"}${text(request?.path) ?? ""}`;
 }
 
 const FILE_WRITES = ["appendFile", "copyFile", "cp", "link", "mkdir", "mkdtemp", "rename", "rm", "rmdir", "symlink", "truncate", "unlink", "utimes", "writeFile"] as const;

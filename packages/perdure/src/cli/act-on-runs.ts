@@ -15,25 +15,41 @@ import { plural } from "./text.ts";
 
 export interface ActOptions extends CommonOptions, FilterOptions {
   readonly all?: boolean;
+  readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
 
-export async function actOnRuns(cli: Cli, action: RunAction, runs: readonly string[], options: ActOptions): Promise<void> {
+export async function actOnRuns(
+  cli: Cli,
+  action: RunAction,
+  runs: readonly string[],
+  options: ActOptions,
+): Promise<void> {
   const admin = cli.admin(options);
   const filter = await filterOf(options, admin, cli.io.now());
   const isFiltered = Object.keys(filter).length > 0;
   if (runs.length > 0) {
     if (isFiltered || options.all === true) throw new UsageError("name runs, or choose them by a filter: not both");
+    if (options.dryRun === true) throw new UsageError("--dry-run lists what a filter finds: it does not go with named runs");
     cli.exitCode = await actOnNamed(cli, admin, action, runs, options);
     return;
   }
   if (!isFiltered && options.all !== true) {
-    throw new UsageError(`which runs? Name them, or choose them: --status, --service, --handler, --key, --since, --until, --parent, or --all`, cli.commandLine({}, action, "--help"));
+    throw new UsageError(
+      `which runs? Name them, or choose them: --status, --service, --handler, --key, --since, --until, --parent, or --all`,
+      cli.commandLine({}, action, "--help"),
+    );
   }
   await actOnFiltered(cli, admin, action, filter, options);
 }
 
-async function actOnNamed(cli: Cli, admin: AdminClient, action: RunAction, runs: readonly string[], options: ActOptions): Promise<ExitCode> {
+async function actOnNamed(
+  cli: Cli,
+  admin: AdminClient,
+  action: RunAction,
+  runs: readonly string[],
+  options: ActOptions,
+): Promise<ExitCode> {
   const out = cli.output(options);
   const done: { readonly runId: RunId; readonly status: RunStatus | null }[] = [];
   const failed: object[] = [];
@@ -42,7 +58,8 @@ async function actOnNamed(cli: Cli, admin: AdminClient, action: RunAction, runs:
     try {
       const answer = await admin.act(await findRun(admin, run), action);
       done.push(answer);
-      if (!out.json) out.text(`${answer.runId}  ${answer.status === null ? "deleted" : paintStatus(out.paint, answer.status)}`);
+      if (!out.json)
+        out.text(`${answer.runId}  ${answer.status === null ? "deleted" : paintStatus(out.paint, answer.status)}`);
     } catch (error) {
       const explained = explain(error);
       if (explained.exit === EXIT.unreachable || error instanceof InterruptedError) throw error;
@@ -55,18 +72,49 @@ async function actOnNamed(cli: Cli, admin: AdminClient, action: RunAction, runs:
   return exit;
 }
 
-async function actOnFiltered(cli: Cli, admin: AdminClient, action: RunAction, filter: RunFilterBody, options: ActOptions): Promise<void> {
+async function actOnFiltered(
+  cli: Cli,
+  admin: AdminClient,
+  action: RunAction,
+  filter: RunFilterBody,
+  options: ActOptions,
+): Promise<void> {
   const out = cli.output(options);
-  const found = action === "purge" ? await findFinished(admin, filter) : undefined;
-  const matched = action === "purge" ? (found?.length ?? 0) : (await admin.bulk(action, { filter, dryRun: true, all: true })).matched;
+  const { matched, runs } = await findMatched(admin, action, filter);
+  if (options.dryRun === true) return listMatched(cli, action, matched, runs, options);
   if (matched > 0 && options.yes !== true) await confirm(cli, action, matched, options);
-  const answer = action === "purge" ? await purgeAll(admin, found ?? []) : await doBulk(admin, action, filter, matched);
+  const answer = action === "purge" ? await purgeAll(admin, runs) : await doBulk(admin, action, filter, matched);
   if (out.json) out.document(answer);
   else {
     out.text(`${action}: ${plural(answer.done, "run")}`);
     for (const { runId, code, message } of answer.failed) cli.io.stderr.write(`${runId}  ${code} ${message}\n`);
   }
   if (answer.failed.length > 0) cli.exitCode = EXIT.refused;
+}
+
+/** There is no route that purges by a filter. */
+async function findMatched(
+  admin: AdminClient,
+  action: RunAction,
+  filter: RunFilterBody,
+): Promise<{ readonly matched: number; readonly runs: readonly RunId[] }> {
+  if (action !== "purge") return admin.bulk(action, { filter, dryRun: true, all: true });
+  const runs = await findFinished(admin, filter);
+  return { matched: runs.length, runs };
+}
+
+function listMatched(
+  cli: Cli,
+  action: RunAction,
+  matched: number,
+  runs: readonly RunId[],
+  options: ActOptions,
+): void {
+  const out = cli.output(options);
+  if (out.json) return out.document({ dryRun: true, matched, runs });
+  for (const run of runs) out.text(run);
+  const shown = runs.length < matched ? `; the first ${runs.length} are listed` : "";
+  cli.hint(options, `this would ${action} ${plural(matched, "run")}${shown}`);
 }
 
 interface Answer {
@@ -84,7 +132,8 @@ async function doBulk(admin: AdminClient, action: BulkAction, filter: RunFilterB
 async function confirm(cli: Cli, action: RunAction, matched: number, options: ActOptions): Promise<void> {
   const what = `${action} ${plural(matched, "run")}`;
   const { stdin, stderr } = cli.io;
-  if (stdin.isTTY !== true || stderr.isTTY !== true || options.json === true) throw new UsageError(`this would ${what}`, "add --yes if that is meant");
+  if (stdin.isTTY !== true || stderr.isTTY !== true || options.json === true)
+    throw new UsageError(`this would ${what}`, "add --yes if that is meant");
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await prompt.question(`${what}? [y/N] `, { signal: cli.io.interrupted }).catch(() => "");

@@ -46,6 +46,11 @@ export class Cli {
     return options.token ?? present(this.io.env["PERDURE_TOKEN"]);
   }
 
+  /** How this command is called from here: under npm and npx it is most likely not on the PATH. */
+  get program(): string {
+    return present(this.io.env["npm_config_user_agent"]) === undefined ? "perdure" : "npx perdure";
+  }
+
   /** Said whether or not somebody is at a terminal: it has to be known. */
   hint(options: CommonOptions, text: string): void {
     if (options.json !== true) this.io.stderr.write(`${text}\n`);
@@ -53,10 +58,9 @@ export class Cli {
 
   /** The command as a person has to type it, with the options that led here. */
   commandLine(options: CommonOptions, ...words: readonly string[]): string {
-    const program = present(this.io.env["npm_config_user_agent"]) === undefined ? "perdure" : "npx perdure";
     const flags: string[] = [];
     if (options.admin !== undefined && options.admin !== ADMIN_URL_DEFAULT) flags.push("--admin", options.admin);
-    return [program, ...words, ...flags].join(" ");
+    return [this.program, ...words, ...flags].join(" ");
   }
 }
 
@@ -64,15 +68,15 @@ const present = (text: string | undefined): string | undefined => (text === "" ?
 
 /** A command that talks to the admin API. */
 export function adminCommand(name: string, description: string): Command {
-  return jsonCommand(name, description)
-    .addOption(adminOption())
-    .addOption(tokenOption());
+  return jsonCommand(name, description).addOption(adminOption()).addOption(tokenOption());
 }
 
 /** A command that talks to the ingress. */
 export function ingressCommand(name: string, description: string): Command {
   return jsonCommand(name, description)
-    .addOption(new Option("--url <url>", `the ingress (or PERDURE_URL; default ${INGRESS_URL_DEFAULT})`).argParser(parseUrl))
+    .addOption(
+      new Option("--url <url>", `the ingress (or PERDURE_URL; default ${INGRESS_URL_DEFAULT})`).argParser(parseUrl),
+    )
     .addOption(tokenOption());
 }
 
@@ -81,7 +85,9 @@ export function jsonCommand(name: string, description: string): Command {
 }
 
 export function adminOption(): Option {
-  return new Option("--admin <url>", `the admin API (or PERDURE_ADMIN; default ${ADMIN_URL_DEFAULT})`).argParser(parseUrl);
+  return new Option("--admin <url>", `the admin API (or PERDURE_ADMIN; default ${ADMIN_URL_DEFAULT})`).argParser(
+    parseUrl,
+  );
 }
 
 export function tokenOption(): Option {
@@ -90,7 +96,8 @@ export function tokenOption(): Option {
 
 function parseUrl(text: string): string {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError("Write an address such as http://127.0.0.1:9070.");
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new InvalidArgumentError("Write an address such as http://127.0.0.1:9070.");
   return url.href.replace(/\/$/, "");
 }
 
@@ -99,5 +106,6 @@ export function actCommand(name: string, description: string): Command {
   return adminCommand(name, description)
     .argument("[runs...]", "ids, or the beginnings or ends of them")
     .option("--all", "every run that this can be done to")
+    .option("--dry-run", "only list the runs that a filter finds")
     .option("-y, --yes", "do not ask");
 }

@@ -51,7 +51,9 @@ function calledText(command: CommandView): string {
 }
 
 function completionText(command: CommandView, options: ValueOptions): string {
-  return command.completion === undefined || command.completion.kind === "void" ? "" : ` with ${resultText(command.completion, options)}`;
+  return command.completion === undefined || command.completion.kind === "void"
+    ? ""
+    : ` with ${resultText(command.completion, options)}`;
 }
 
 function refText({ ref }: CommandView): string {
@@ -86,8 +88,12 @@ export function entryText(entry: EntryView, options: ValueOptions): string {
 
 export function retryText(entry: Extract<EntryView, { kind: "retry" }>, options: ValueOptions): string {
   const what = entry.id === 0 ? "the handler" : `#${entry.id}`;
-  const next = entry.retryAt === undefined ? "waits for a person" : `next try at ${clockTime(Date.parse(entry.retryAt))}`;
-  return options.paint("yellow", `try ${entry.tries} of ${what} failed: ${failureText(entry.failure, options.width)}; ${next}`);
+  const next =
+    entry.retryAt === undefined ? "waits for a person" : `next try at ${clockTime(Date.parse(entry.retryAt))}`;
+  return options.paint(
+    "yellow",
+    `try ${entry.tries} of ${what} failed: ${failureText(entry.failure, options.width)}; ${next}`,
+  );
 }
 
 /** What a run waits for, in words. */

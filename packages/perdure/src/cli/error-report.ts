@@ -39,8 +39,15 @@ export function errorText(explained: Explained, paint: Paint): string {
   const lines = [`${paint(["bold", "red"], "perdure:")} ${code === undefined ? "" : `${code} `}${printable(first)}`];
   for (const line of more) lines.push(`  ${printable(line)}`);
   for (const line of metadata["excerpt"]?.split("\n") ?? []) lines.push(`    ${paint("dim", printable(line))}`);
-  for (const [name, value] of Object.entries(metadata)) if (!SHOWN_APART.has(name)) lines.push(`  ${name}: ${printable(value)}`);
-  if (stack !== undefined) lines.push(...stack.split("\n").slice(1, 8).map((line) => paint("dim", line)));
+  for (const [name, value] of Object.entries(metadata))
+    if (!SHOWN_APART.has(name)) lines.push(`  ${name}: ${printable(value)}`);
+  if (stack !== undefined)
+    lines.push(
+      ...stack
+        .split("\n")
+        .slice(1, 8)
+        .map((line) => paint("dim", line)),
+    );
   if (advice !== undefined) lines.push(`  ${paint("bold", "what to do:")} ${advice}`);
   if (stack !== undefined) lines.push("  This is an error in Perdure itself: please report it with the lines above.");
   if (code !== undefined) lines.push(`  ${paint("dim", `more: ${errorPage(code)}`)}`);

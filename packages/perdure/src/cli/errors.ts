@@ -46,7 +46,10 @@ interface ErrorNote {
 const NOTES: Readonly<Record<string, ErrorNote>> = {
   P0020: { exit: EXIT.refused },
   P0021: { exit: EXIT.refused, advice: "mend the input; `perdure services --json` shows the schemas" },
-  P0022: { exit: EXIT.refused, advice: "send less, or put the data where the handler can read it and send its address" },
+  P0022: {
+    exit: EXIT.refused,
+    advice: "send less, or put the data where the handler can read it and send its address",
+  },
   P0030: { exit: EXIT.notFound, advice: "`perdure services` lists what is served" },
   P0031: { exit: EXIT.notFound, advice: "`perdure runs` lists what is there" },
   P0032: { exit: EXIT.refused, advice: "try again in a moment, or raise --max-live" },
@@ -62,11 +65,19 @@ const NOTES: Readonly<Record<string, ErrorNote>> = {
   P0050: { exit: EXIT.taken, advice: "stop who holds it, or choose other ports with --port and --admin-port" },
   P0051: { exit: EXIT.usage, advice: "pass --token (or PERDURE_TOKEN), or listen on 127.0.0.1" },
   P0052: { exit: EXIT.failed },
-  P0053: { exit: EXIT.unreachable, advice: "start one (`perdure dev <files…>`), or name another with --admin or --url; `perdure doctor` looks around" },
+  P0053: {
+    exit: EXIT.unreachable,
+    advice: "start one (`perdure dev <files…>`), or name another with --admin or --url; `perdure doctor` looks around",
+  },
   P0060: { exit: EXIT.usage },
 };
 
-const BY_STATUS: Readonly<Record<number, ExitCode>> = { 404: EXIT.notFound, 502: EXIT.unreachable, 503: EXIT.unreachable, 504: EXIT.unreachable };
+const BY_STATUS: Readonly<Record<number, ExitCode>> = {
+  404: EXIT.notFound,
+  502: EXIT.unreachable,
+  503: EXIT.unreachable,
+  504: EXIT.unreachable,
+};
 
 export interface Explained {
   readonly exit: ExitCode;

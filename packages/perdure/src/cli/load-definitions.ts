@@ -20,7 +20,10 @@ export interface LoadOptions {
 const EXTENSIONS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 
 /** @throws ModuleLoadError; DefinitionError where a definition in the files is wrong. */
-export async function loadDefinitions(files: readonly string[], options: LoadOptions = {}): Promise<readonly AnyDefinition[]> {
+export async function loadDefinitions(
+  files: readonly string[],
+  options: LoadOptions = {},
+): Promise<readonly AnyDefinition[]> {
   const cwd = options.cwd ?? process.cwd();
   const paths = files.map((file) => checkFile(file, cwd));
   const tracker = options.tracker ?? trackModules();
@@ -42,11 +45,17 @@ export async function loadDefinitions(files: readonly string[], options: LoadOpt
 function checkFile(file: string, cwd: string): string {
   const path = resolve(cwd, file);
   const stats = statSync(path, { throwIfNoEntry: false });
-  const refuse = (what: string, advice: string): ModuleLoadError => new ModuleLoadError(`${file} ${what}`, { metadata: { do: advice } });
+  const refuse = (what: string, advice: string): ModuleLoadError =>
+    new ModuleLoadError(`${file} ${what}`, { metadata: { do: advice } });
   if (stats === undefined) throw refuse("does not exist", `check the name; it was looked for at ${path}`);
   if (stats.isDirectory()) throw refuse("is a folder", `name the files in it: ${file.replace(/\/$/, "")}/*.ts`);
-  if (/^\.[jt]sx$/.test(extname(path))) throw refuse("contains JSX, which Node does not run", "keep handlers in .ts files, and import what needs JSX as built JavaScript");
-  if (!EXTENSIONS.includes(extname(path))) throw refuse("is not a module", `name TypeScript or JavaScript files (${EXTENSIONS.join(", ")})`);
+  if (/^\.[jt]sx$/.test(extname(path)))
+    throw refuse(
+      "contains JSX, which Node does not run",
+      "keep handlers in .ts files, and import what needs JSX as built JavaScript",
+    );
+  if (!EXTENSIONS.includes(extname(path)))
+    throw refuse("is not a module", `name TypeScript or JavaScript files (${EXTENSIONS.join(", ")})`);
   return path;
 }
 

@@ -21,11 +21,16 @@ interface Place {
   readonly excerpt?: string;
 }
 
-export async function explainLoadFailure(error: unknown, entry: string, around: Surroundings): Promise<ModuleLoadError> {
+export async function explainLoadFailure(
+  error: unknown,
+  entry: string,
+  around: Surroundings,
+): Promise<ModuleLoadError> {
   const failure = error instanceof Error ? (error as NodeJS.ErrnoException) : new Error(`${String(error)} was thrown`);
   const place = placeOf(failure, around) ?? { file: entry, line: undefined };
   const name = relative(around.cwd, place.file) || place.file;
-  const where = place.line === undefined ? name : `${name}:${place.line}${place.column === undefined ? "" : `:${place.column}`}`;
+  const where =
+    place.line === undefined ? name : `${name}:${place.line}${place.column === undefined ? "" : `:${place.column}`}`;
   const { reason, advice } = reasonOf(failure, around);
   return new ModuleLoadError(`${where} cannot be loaded: ${reason}`, {
     cause: error,
@@ -65,17 +70,21 @@ function pathOf(text: string): string {
   return text.startsWith("file:") ? fileURLToPath(text) : text;
 }
 
-function reasonOf(failure: NodeJS.ErrnoException, around: Surroundings): { readonly reason: string; readonly advice: string } {
+function reasonOf(
+  failure: NodeJS.ErrnoException,
+  around: Surroundings,
+): { readonly reason: string; readonly advice: string } {
   const reason = failure.message.split("\n")[0] ?? "";
   switch (failure.code) {
     case "ERR_MODULE_NOT_FOUND":
       return missingModule(failure, around);
     case "ERR_UNSUPPORTED_DIR_IMPORT":
-      return { reason, advice: "name the file: import … from \"./folder/index.ts\"" };
+      return { reason, advice: 'name the file: import … from "./folder/index.ts"' };
     case "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX":
       return {
         reason,
-        advice: "Node only strips types: write a union or an object instead of an enum, and no namespaces or parameter properties (tsconfig: erasableSyntaxOnly)",
+        advice:
+          "Node only strips types: write a union or an object instead of an enum, and no namespaces or parameter properties (tsconfig: erasableSyntaxOnly)",
       };
     case "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING":
       return { reason, advice: "a package in node_modules has to be built to JavaScript first" };
@@ -86,9 +95,15 @@ function reasonOf(failure: NodeJS.ErrnoException, around: Surroundings): { reado
     case "ERR_INVALID_TYPESCRIPT_SYNTAX":
       return { reason, advice: "mend the syntax there" };
     case "ERR_PACKAGE_PATH_NOT_EXPORTED":
-      return { reason, advice: "the package does not offer this path: look at \"exports\" in its package.json" };
+      return { reason, advice: 'the package does not offer this path: look at "exports" in its package.json' };
     default:
-      return { reason, advice: failure instanceof SyntaxError ? syntaxAdvice(failure) : "the module's own code threw this while it was loaded: mend it there" };
+      return {
+        reason,
+        advice:
+          failure instanceof SyntaxError
+            ? syntaxAdvice(failure)
+            : "the module's own code threw this while it was loaded: mend it there",
+      };
   }
 }
 
@@ -98,7 +113,10 @@ function syntaxAdvice(failure: SyntaxError): string {
     : "mend the syntax there";
 }
 
-function missingModule(failure: NodeJS.ErrnoException, around: Surroundings): { readonly reason: string; readonly advice: string } {
+function missingModule(
+  failure: NodeJS.ErrnoException,
+  around: Surroundings,
+): { readonly reason: string; readonly advice: string } {
   const packageName = /^Cannot find package '([^']+)'/.exec(failure.message)?.[1];
   if (packageName !== undefined) {
     return { reason: `the package "${packageName}" is not installed`, advice: `npm install ${packageName}` };

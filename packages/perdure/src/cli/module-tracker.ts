@@ -30,7 +30,8 @@ export function trackModules(): ModuleTracker {
       try {
         return next(specifier, context);
       } catch (error) {
-        if (/^\.{0,2}\//.test(specifier) && context.parentURL !== undefined) add(new URL(specifier, context.parentURL).href);
+        if (/^\.{0,2}\//.test(specifier) && context.parentURL !== undefined)
+          add(new URL(specifier, context.parentURL).href);
         throw error;
       }
     },

@@ -13,7 +13,11 @@ export function printOutcome(cli: Cli, options: CommonOptions, runId: RunId, out
   const out = cli.output(options);
   if (outcome.kind === "failure") {
     // Whatever the code of the failure says elsewhere: here it says that the run failed.
-    const explained = { ...explain(outcome.error), exit: EXIT.failed, advice: `${cli.commandLine(options, "show", runId)} shows what it did` };
+    const explained = {
+      ...explain(outcome.error),
+      exit: EXIT.failed,
+      advice: `${cli.commandLine(options, "show", runId)} shows what it did`,
+    };
     if (options.json === true) out.document({ runId, failure: errorDocument(explained) });
     else cli.io.stderr.write(errorText(explained, paintFor(cli.io.stderr, cli.io.env)));
     return EXIT.failed;
@@ -21,7 +25,10 @@ export function printOutcome(cli: Cli, options: CommonOptions, runId: RunId, out
   if (options.json === true) out.document({ runId, ...documentOf(outcome) });
   else if (outcome.kind === "json") out.text(cli.io.stdout.isTTY === true ? pretty(outcome.text) : outcome.text);
   else if (outcome.kind === "bytes") {
-    if (cli.io.stdout.isTTY === true) out.note(`the result is ${formatBytes(outcome.bytes.byteLength)} that are not JSON: send them to a file with > file`);
+    if (cli.io.stdout.isTTY === true)
+      out.note(
+        `the result is ${formatBytes(outcome.bytes.byteLength)} that are not JSON: send them to a file with > file`,
+      );
     else cli.io.stdout.write(outcome.bytes);
   }
   return EXIT.ok;

@@ -6,6 +6,9 @@ import { main } from "./main.ts";
 
 const SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM"];
 
+/** Ctrl-C reaches the whole group, and npm and npx pass on what they got: that is one signal, not two. */
+const SAME_SIGNAL_MS = 500;
+
 export async function runProcess(): Promise<void> {
   // A reader that has seen enough (`perdure runs | head`) is no error.
   for (const stream of [process.stdout, process.stderr]) {
@@ -20,8 +23,12 @@ export async function runProcess(): Promise<void> {
 function processIo(): Io {
   const controller = new AbortController();
   const takers: ((signal: StopSignal) => void)[] = [];
+  let last = Number.NEGATIVE_INFINITY;
   for (const signal of SIGNALS) {
     process.on(signal, () => {
+      const now = performance.now();
+      if (now - last < SAME_SIGNAL_MS) return;
+      last = now;
       const taker = takers.at(-1);
       if (taker !== undefined) taker(signal);
       else if (controller.signal.aborted) process.exit(EXIT.interrupted);

@@ -18,11 +18,18 @@ export interface FilterOptions {
 
 export function addFilterOptions(command: Command): Command {
   return command
-    .addOption(new Option("-s, --status <status>", `only runs in these statuses, separated by commas (${RUN_STATUSES.join(", ")})`).argParser(parseStatuses))
+    .addOption(
+      new Option(
+        "-s, --status <status>",
+        `only runs in these statuses, separated by commas (${RUN_STATUSES.join(", ")})`,
+      ).argParser(parseStatuses),
+    )
     .option("--service <name>", "only runs of this service")
     .option("--handler <name>", "only runs of this handler")
     .option("--key <key>", "only runs of this key")
-    .addOption(new Option("--since <time>", "only runs created since then: an age (15m, 2h, 7d) or a date").argParser(checkTime))
+    .addOption(
+      new Option("--since <time>", "only runs created since then: an age (15m, 2h, 7d) or a date").argParser(checkTime),
+    )
     .addOption(new Option("--until <time>", "only runs created before then").argParser(checkTime))
     .option("--parent <run>", "only runs that this one called");
 }

@@ -63,6 +63,8 @@ export async function startServer(options: ServeOptions, definitions: readonly A
 function outliveRejections(): void {
   process.on("unhandledRejection", (reason) => {
     const text = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
-    process.stderr.write(`perdure: a promise was rejected and nobody awaited it (await what a handler starts, or catch it): ${text}\n`);
+    process.stderr.write(
+      `perdure: a promise was rejected and nobody awaited it (await what a handler starts, or catch it): ${text}\n`,
+    );
   });
 }

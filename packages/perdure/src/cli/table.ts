@@ -28,8 +28,12 @@ export interface TableOptions {
 const GAP = "  ";
 
 export function formatTable(columns: readonly Column[], rows: readonly Row[], options: TableOptions): string {
-  const cells = rows.map((row) => row.map((cell) => (typeof cell === "string" ? { text: printable(cell) } : { ...cell, text: printable(cell.text) })));
-  const widths = columns.map((column, at) => Math.max(widthOf(column.title), ...cells.map((row) => widthOf(row[at]?.text ?? ""))));
+  const cells = rows.map((row) =>
+    row.map((cell) => (typeof cell === "string" ? { text: printable(cell) } : { ...cell, text: printable(cell.text) })),
+  );
+  const widths = columns.map((column, at) =>
+    Math.max(widthOf(column.title), ...cells.map((row) => widthOf(row[at]?.text ?? ""))),
+  );
   if (options.width !== undefined) shrink(columns, widths, options.width);
   const line = (row: readonly Cell[]): string =>
     columns

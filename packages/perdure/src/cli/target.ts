@@ -15,12 +15,19 @@ export function parseTarget(text: string): Target {
   const service = parts[0] ?? "";
   const handler = parts.at(-1) ?? "";
   if (parts.length < 2 || service === "" || handler === "") {
-    throw new UsageError(`"${text}" is not a target`, "write service/handler, or object/key/handler; `perdure services` lists them");
+    throw new UsageError(
+      `"${text}" is not a target`,
+      "write service/handler, or object/key/handler; `perdure services` lists them",
+    );
   }
   return { service, handler, key: parts.length === 2 ? undefined : parts.slice(1, -1).join("/") };
 }
 
-export function targetText(target: { readonly service: string; readonly key?: string | null | undefined; readonly handler: string }): string {
+export function targetText(target: {
+  readonly service: string;
+  readonly key?: string | null | undefined;
+  readonly handler: string;
+}): string {
   return [target.service, ...(target.key == null ? [] : [target.key]), target.handler].join("/");
 }
 
@@ -39,6 +46,9 @@ export function checkJson(text: string): unknown {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const isWord = /^[^"{[]/.test(text);
-    throw new UsageError(`the input is not JSON: ${reason}`, isWord ? `a text needs its quotes: '${JSON.stringify(text)}'` : "check the quotes, for the shell and for JSON");
+    throw new UsageError(
+      `the input is not JSON: ${reason}`,
+      isWord ? `a text needs its quotes: '${JSON.stringify(text)}'` : "check the quotes, for the shell and for JSON",
+    );
   }
 }

@@ -49,7 +49,8 @@ export function parseSince(text: string, now: number): number {
     // Not a duration: a date, perhaps.
   }
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new InvalidArgumentError("Write an age (15m, 2h, 7d) or a date (2026-03-01, 2026-03-01T12:00:00Z).");
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError("Write an age (15m, 2h, 7d) or a date (2026-03-01, 2026-03-01T12:00:00Z).");
   return at;
 }
 

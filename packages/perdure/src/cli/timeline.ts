@@ -28,26 +28,42 @@ const VALUE_WIDTH = 160;
 export function headerLines({ run, live }: RunDetail, options: TimelineOptions): readonly Line[] {
   const { paint, now } = options;
   const label = (name: string, text: string): Line => `  ${paint("dim", padEnd(name, LABEL_WIDTH))}${text}`;
-  const lines = [`${paint("bold", run.id)}  ${printable(targetText(run))}`, label("status", statusText(run, live, options))];
+  const lines = [
+    `${paint("bold", run.id)}  ${printable(targetText(run))}`,
+    label("status", statusText(run, live, options)),
+  ];
   lines.push(label("created", `${clockTime(Date.parse(run.createdAt))} (${ago(Date.parse(run.createdAt), now)})`));
-  if (run.scheduledAt !== null) lines.push(label("scheduled", `${clockTime(Date.parse(run.scheduledAt))} (${ago(Date.parse(run.scheduledAt), now)})`));
+  if (run.scheduledAt !== null)
+    lines.push(
+      label("scheduled", `${clockTime(Date.parse(run.scheduledAt))} (${ago(Date.parse(run.scheduledAt), now)})`),
+    );
   if (run.finishedAt !== null) {
     const took = roundDuration(Date.parse(run.finishedAt) - Date.parse(run.createdAt));
     lines.push(label("finished", `${clockTime(Date.parse(run.finishedAt))} (took ${took})`));
   }
-  if (run.parent !== null) lines.push(label("parent", `${run.parent.runId}, command #${run.parent.command}${run.parent.awaited ? "" : ", does not wait for it"}`));
+  if (run.parent !== null)
+    lines.push(
+      label(
+        "parent",
+        `${run.parent.runId}, command #${run.parent.command}${run.parent.awaited ? "" : ", does not wait for it"}`,
+      ),
+    );
   if (run.deployment !== null) lines.push(label("deployment", printable(run.deployment)));
   if (run.generation > 0) lines.push(label("restarted", plural(run.generation, "time")));
   if (run.idempotencyKey !== null) lines.push(label("idempotent", printable(run.idempotencyKey)));
   const value = valueOptions(options, LABEL_WIDTH + 2);
   if (run.input !== null) lines.push(label("input", payloadText(run.input, value)));
-  if (run.result !== null) lines.push(label(run.result.kind === "failure" ? "failure" : "result", resultText(run.result, value)));
+  if (run.result !== null)
+    lines.push(label(run.result.kind === "failure" ? "failure" : "result", resultText(run.result, value)));
   return lines;
 }
 
 function valueOptions(options: TimelineOptions, used: number): ValueOptions {
   if (options.full) return { paint: options.paint, width: undefined };
-  return { paint: options.paint, width: Math.max(20, Math.min(VALUE_WIDTH, (options.width ?? VALUE_WIDTH + used) - used)) };
+  return {
+    paint: options.paint,
+    width: Math.max(20, Math.min(VALUE_WIDTH, (options.width ?? VALUE_WIDTH + used) - used)),
+  };
 }
 
 function statusText(run: RunView, live: boolean, options: TimelineOptions): string {
@@ -55,7 +71,8 @@ function statusText(run: RunView, live: boolean, options: TimelineOptions): stri
   const parts = [paintStatus(paint, run.status)];
   if (!isFinished(run.status)) parts.push(`for ${roundDuration(now - Date.parse(run.changedAt))}`);
   if (live && run.status !== "running") parts.push("(still in memory)");
-  if (run.cancelling !== null) parts.push(`(being cancelled: waits for ${plural(run.cancelling.waitingFor.length, "child", "children")})`);
+  if (run.cancelling !== null)
+    parts.push(`(being cancelled: waits for ${plural(run.cancelling.waitingFor.length, "child", "children")})`);
   return parts.join(" ");
 }
 
@@ -68,7 +85,8 @@ export function entryLines(entries: readonly EntryView[], run: RunView, options:
   const commands = new Map<number, EntryView>();
   for (const entry of entries) if (entry.kind === "command") commands.set(entry.id, entry);
   const completions = new Map<number, Extract<EntryView, { kind: "completion" }>>();
-  for (const entry of entries) if (entry.kind === "completion" && commands.has(entry.id)) completions.set(entry.id, entry);
+  for (const entry of entries)
+    if (entry.kind === "completion" && commands.has(entry.id)) completions.set(entry.id, entry);
   const rows: { readonly number: string; readonly at: string; readonly text: Line; readonly took: string }[] = [];
   let previous = began;
   for (const entry of entries) {
@@ -102,7 +120,12 @@ function rowOf(
   const result = entry.result ?? completion?.result;
   const isEffect = entry.command.type === "step";
   // A step is written when it is done: it took at most the time since the entry before it.
-  const took = completion !== undefined ? roundDuration(Date.parse(completion.at) - at) : isEffect && entry.result !== undefined ? `≤${roundDuration(at - previous)}` : "";
+  const took =
+    completion !== undefined
+      ? roundDuration(Date.parse(completion.at) - at)
+      : isEffect && entry.result !== undefined
+        ? `≤${roundDuration(at - previous)}`
+        : "";
   const name = options.paint("bold", `#${entry.id}`);
   const child = entry.child === undefined ? "" : options.paint("dim", ` as ${entry.child}`);
   const outcome = result === undefined ? "" : ` ${options.paint("dim", "=")} ${resultText(result, value)}`;
@@ -123,7 +146,12 @@ export function waitLines(detail: RunDetail, options: TimelineOptions): readonly
   }
   if (run.retry !== null && run.status === "retrying") {
     const next = run.retry.at === null ? "" : `; next try ${ago(Date.parse(run.retry.at), options.now)}`;
-    lines.push(paint("yellow", `failed ${plural(run.retry.tries, "time")}: ${failureText(run.retry.failure, options.full ? undefined : VALUE_WIDTH)}${next}`));
+    lines.push(
+      paint(
+        "yellow",
+        `failed ${plural(run.retry.tries, "time")}: ${failureText(run.retry.failure, options.full ? undefined : VALUE_WIDTH)}${next}`,
+      ),
+    );
     lines.push(`    ${paint("cyan", commandLine("resume", run.id))}   tries again now`);
   }
   if (run.status === "paused") lines.push(...pausedLines(run, options));
@@ -131,8 +159,13 @@ export function waitLines(detail: RunDetail, options: TimelineOptions): readonly
 }
 
 function answers(wait: WaitView, run: RunView): readonly (readonly string[])[] {
-  if (wait.kind === "awakeable") return [["resolve", wait.id, "'<json>'"], ["reject", wait.id, "'<reason>'"]];
-  if (wait.kind === "signal" && wait.signal !== 1) return [["signal", run.id, shellQuote(String(wait.signal)), "'<json>'"]];
+  if (wait.kind === "awakeable")
+    return [
+      ["resolve", wait.id, "'<json>'"],
+      ["reject", wait.id, "'<reason>'"],
+    ];
+  if (wait.kind === "signal" && wait.signal !== 1)
+    return [["signal", run.id, shellQuote(String(wait.signal)), "'<json>'"]];
   return [];
 }
 
@@ -144,10 +177,13 @@ function pausedLines(run: RunView, options: TimelineOptions): readonly Line[] {
   const lines: Line[] = [];
   if (failure !== null) {
     const [first = "", ...more] = failure.message.split("\n");
-    lines.push(paint("red", `paused: ${failure.errorCode === undefined ? "" : `${failure.errorCode} `}${printable(first)}`));
+    lines.push(
+      paint("red", `paused: ${failure.errorCode === undefined ? "" : `${failure.errorCode} `}${printable(first)}`),
+    );
     for (const line of more) lines.push(`  ${printable(line)}`);
   }
-  const offer = (words: readonly string[], what: string): void => void lines.push(`    ${paint("cyan", commandLine(...words))}   ${what}`);
+  const offer = (words: readonly string[], what: string): void =>
+    void lines.push(`    ${paint("cyan", commandLine(...words))}   ${what}`);
   if (failure?.errorCode === UNKNOWN_EFFECT) {
     const command = failure.metadata?.["command"] ?? "<command>";
     offer(["settle", run.id, command, "--happened", "'<json>'"], "it happened, with this result");
@@ -160,7 +196,11 @@ function pausedLines(run: RunView, options: TimelineOptions): readonly Line[] {
 }
 
 /** For lists: why it is where it is, in a few words. */
-export function briefReason(run: Pick<RunView, "failure" | "retry" | "pausedBy" | "awaiting" | "status" | "scheduledAt">, now: number, width: number): string {
+export function briefReason(
+  run: Pick<RunView, "failure" | "retry" | "pausedBy" | "awaiting" | "status" | "scheduledAt">,
+  now: number,
+  width: number,
+): string {
   if (run.failure !== null) return cut(failureText(run.failure), width);
   if (run.pausedBy !== null && run.status === "paused") return cut(failureText(run.pausedBy), width);
   if (run.retry !== null && run.status === "retrying") {
@@ -169,6 +209,9 @@ export function briefReason(run: Pick<RunView, "failure" | "retry" | "pausedBy" 
   }
   if (run.status === "scheduled" && run.scheduledAt !== null) return ago(Date.parse(run.scheduledAt), now);
   const awakeable = run.awaiting?.find((awaiting) => awaiting.kind === "signal");
-  if (awakeable?.kind === "signal") return awakeable.awakeable === undefined ? `waits for signal ${String(awakeable.signal)}` : "waits for an awakeable";
+  if (awakeable?.kind === "signal")
+    return awakeable.awakeable === undefined
+      ? `waits for signal ${String(awakeable.signal)}`
+      : "waits for an awakeable";
   return "";
 }

@@ -24,7 +24,8 @@ function bytesIn(value: PayloadView): string | undefined {
   const held = (value as Readonly<Record<string, unknown>>)[name ?? ""];
   if (others.length > 0) return undefined;
   if (name === "omitted" && typeof held === "number") return `(${formatBytes(held)}, not shown)`;
-  if (name === "base64" && typeof held === "string") return `(${formatBytes(Math.floor((held.length * 3) / 4))} that are not JSON)`;
+  if (name === "base64" && typeof held === "string")
+    return `(${formatBytes(Math.floor((held.length * 3) / 4))} that are not JSON)`;
   return undefined;
 }
 
@@ -39,7 +40,8 @@ export function resultText(result: ResultView, options: ValueOptions): string {
   }
 }
 
+/** Where it has to fit somewhere, its first line: the others explain. */
 export function failureText(failure: Failure, width?: number): string {
-  const text = printable(`${failure.errorCode ?? failure.code} ${failure.message}`);
-  return width === undefined ? text : cut(text, width);
+  const text = `${failure.errorCode ?? failure.code} ${failure.message}`;
+  return width === undefined ? printable(text) : cut(printable(text.split("\n", 1)[0] ?? ""), width);
 }

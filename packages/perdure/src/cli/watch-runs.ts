@@ -5,7 +5,6 @@
 
 import type { RunFilterBody, RunSummary } from "@perdure/protocol";
 import type { AdminClient } from "./api/admin-client.ts";
-import type { Cli } from "./cli.ts";
 import { InterruptedError } from "./errors.ts";
 import type { Output } from "./output.ts";
 import { runsTable } from "./runs-table.ts";
@@ -26,8 +25,8 @@ const CLEAR = "\u001b[H\u001b[J";
 const ENTER = "\u001b[?1049h\u001b[?25l";
 const LEAVE = "\u001b[?25h\u001b[?1049l";
 
-export async function watchRuns(cli: Cli, admin: AdminClient, out: Output, options: WatchOptions): Promise<void> {
-  if (out.live) await watchTable(cli, admin, out, options);
+export async function watchRuns(admin: AdminClient, out: Output, options: WatchOptions): Promise<void> {
+  if (out.live) await watchTable(admin, out, options);
   else await watchLines(admin, out, options.filter);
 }
 
@@ -57,12 +56,14 @@ export function matches(run: RunSummary, filter: RunFilterBody): boolean {
   return createdBefore === undefined || run.createdAt < createdBefore;
 }
 
-async function watchTable(cli: Cli, admin: AdminClient, out: Output, options: WatchOptions): Promise<void> {
+async function watchTable(admin: AdminClient, out: Output, options: WatchOptions): Promise<void> {
   let runs: readonly RunSummary[] = [];
   let note = "connecting";
   const paint = (): void => {
     const title = out.paint("dim", `${plural(runs.length, "run")}, ${note}; Ctrl-C ends`);
-    out.raw(`${CLEAR}${title}\n\n${runs.length === 0 ? out.paint("dim", "no runs") : runsTable(runs, out, options.full)}`);
+    out.raw(
+      `${CLEAR}${title}\n\n${runs.length === 0 ? out.paint("dim", "no runs") : runsTable(runs, out, options.full)}`,
+    );
   };
   const read = async (): Promise<void> => {
     runs = (await admin.runs({ ...options.filter, limit: Math.min(options.limit, 1_000) })).runs;

@@ -25,7 +25,7 @@ async function effect(run: string, step: string, based: string): Promise<string>
 }
 
 export const chain = service("chain", {
-  async work(ctx, input: { steps: number }) {
+  async go(ctx, input: { steps: number }) {
     let based = "";
     for (let i = 0; i < input.steps; i += 1) {
       const before = based;
@@ -47,7 +47,7 @@ export const account = object("account", {
 
 export const tree = service("tree", {
   async fanOut(ctx, input: { children: number }) {
-    const results = await Promise.all(Array.from({ length: input.children }, () => ctx.call(chain).work({ steps: 3 })));
+    const results = await Promise.all(Array.from({ length: input.children }, () => ctx.call(chain).go({ steps: 3 })));
     await ctx.step("join", () => effect(ctx.runId, "join", ""));
     return results.length;
   },

@@ -56,7 +56,7 @@ interface Submission {
 
 function submissions(): Submission[] {
   const all: Submission[] = [];
-  for (let i = 0; i < CHAINS; i += 1) all.push({ path: "/chain/work/send", body: '{"steps":6}', key: `chain-${i}` });
+  for (let i = 0; i < CHAINS; i += 1) all.push({ path: "/chain/go/send", body: '{"steps":6}', key: `chain-${i}` });
   for (let i = 0; i < DEPOSITS; i += 1) all.push({ path: `/account/a${i % KEYS}/deposit/send`, body: "1", key: `deposit-${i}` });
   for (let i = 0; i < TREES; i += 1) all.push({ path: "/tree/fanOut/send", body: '{"children":3}', key: `tree-${i}` });
   return all.sort(() => Math.random() - 0.5);

@@ -56,7 +56,7 @@ export function checkVersion(db: DatabaseSync): void {
   const rows = db.prepare("SELECT number, name FROM migrations WHERE breaking = 1 ORDER BY number").all();
   const foreign = rows.filter((row) => !known.has(Number(row["number"])));
   if (foreign.length === 0) return;
-  const names = foreign.map((row) => `${row["number"]} (${row["name"]})`).join(", ");
+  const names = foreign.map((row) => `${String(row["number"])} (${String(row["name"])})`).join(", ");
   throw new StoreVersionError(
     `the data was written by a newer Perdure: this version does not know its schema change ${names}. Start the version that wrote it, or a newer one; nothing was changed`,
   );

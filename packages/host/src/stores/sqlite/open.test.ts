@@ -122,7 +122,7 @@ describe("versions", () => {
     const db = new DatabaseSync(layoutOf(directory.path).database);
     const rows = db.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name").all();
     db.close();
-    await expect(`${rows.map((row) => `${row["sql"]};`).join("\n\n")}\n`).toMatchFileSnapshot("./schema.sql");
+    await expect(`${rows.map((row) => `${String(row["sql"])};`).join("\n\n")}\n`).toMatchFileSnapshot("./schema.sql");
   });
 });
 

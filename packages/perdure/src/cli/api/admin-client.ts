@@ -105,16 +105,25 @@ export class AdminClient {
 
   /** @param payload JSON text, passed on unchanged. */
   signal(id: RunId, name: string, payload: string | undefined): Promise<ActionAnswer> {
-    return askJson(this.connection, `/runs/${id}/signals/${encodeURIComponent(name)}`, { method: "POST", body: payload });
+    return askJson(this.connection, `/runs/${id}/signals/${encodeURIComponent(name)}`, {
+      method: "POST",
+      body: payload,
+    });
   }
 
   /** @param payload JSON text, passed on unchanged. */
   resolve(awakeable: string, payload: string | undefined): Promise<ActionAnswer> {
-    return askJson(this.connection, `/awakeables/${encodeURIComponent(awakeable)}/resolve`, { method: "POST", body: payload });
+    return askJson(this.connection, `/awakeables/${encodeURIComponent(awakeable)}/resolve`, {
+      method: "POST",
+      body: payload,
+    });
   }
 
   reject(awakeable: string, reason: RejectRequest): Promise<ActionAnswer> {
-    return askJson(this.connection, `/awakeables/${encodeURIComponent(awakeable)}/reject`, { method: "POST", body: reason });
+    return askJson(this.connection, `/awakeables/${encodeURIComponent(awakeable)}/reject`, {
+      method: "POST",
+      body: reason,
+    });
   }
 
   async services(): Promise<readonly ServiceManifest[]> {
@@ -156,7 +165,10 @@ export class AdminClient {
   /** Everything that changes, from now until it is interrupted or `signal` fires. */
   async *events(options: EventStreamOptions & { readonly signal?: AbortSignal } = {}): AsyncGenerator<ApiEvent> {
     const { signal } = options;
-    const connection = signal === undefined ? this.connection : { ...this.connection, signal: AbortSignal.any([this.connection.signal, signal]) };
+    const connection =
+      signal === undefined
+        ? this.connection
+        : { ...this.connection, signal: AbortSignal.any([this.connection.signal, signal]) };
     for await (const event of eventStream(connection, "/events", options)) {
       yield { type: event.event, ...(JSON.parse(event.data) as object) } as ApiEvent;
     }

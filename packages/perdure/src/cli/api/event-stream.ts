@@ -63,7 +63,11 @@ const RETRY_MS_FIRST = 250;
 const RETRY_MS_MAX = 5_000;
 
 /** Goes on until it is interrupted. The first connection has to succeed: @throws UnreachableError. */
-export async function* eventStream(connection: Connection, path: string, options: EventStreamOptions = {}): AsyncGenerator<ServerEvent> {
+export async function* eventStream(
+  connection: Connection,
+  path: string,
+  options: EventStreamOptions = {},
+): AsyncGenerator<ServerEvent> {
   let lastId: string | undefined;
   let wasOpen = false;
   let delay = RETRY_MS_FIRST;
@@ -82,7 +86,8 @@ export async function* eventStream(connection: Connection, path: string, options
       }
     } catch (error) {
       const failure = error instanceof RefusedError ? error : connectionError(error as Error, connection);
-      const isPassing = failure instanceof UnreachableError || (failure instanceof RefusedError && failure.status >= 500);
+      const isPassing =
+        failure instanceof UnreachableError || (failure instanceof RefusedError && failure.status >= 500);
       if (!wasOpen || !isPassing) throw failure;
     }
     if (connection.signal.aborted) throw new InterruptedError();
@@ -94,10 +99,21 @@ export async function* eventStream(connection: Connection, path: string, options
   }
 }
 
-async function openStream(connection: Connection, path: string, options: EventStreamOptions, lastId: string | undefined): ReturnType<typeof open> {
+async function openStream(
+  connection: Connection,
+  path: string,
+  options: EventStreamOptions,
+  lastId: string | undefined,
+): ReturnType<typeof open> {
   const headers: Record<string, string> = { accept: "text/event-stream" };
   if (lastId !== undefined) headers["last-event-id"] = lastId;
-  const response = await open(connection, path, { headers, ...(options.query === undefined ? {} : { query: options.query }) });
+  const response = await open(connection, path, {
+    headers,
+    ...(options.query === undefined ? {} : { query: options.query }),
+  });
   if (response.statusCode === 200) return response;
-  throw refusal({ status: response.statusCode ?? 0, headers: response.headers, text: await bodyOf(response, connection) }, connection.url + path);
+  throw refusal(
+    { status: response.statusCode ?? 0, headers: response.headers, text: await bodyOf(response, connection) },
+    connection.url + path,
+  );
 }

@@ -66,7 +66,9 @@ export async function askJson<T>(connection: Connection, path: string, request: 
   try {
     return (answer.text === "" ? null : JSON.parse(answer.text)) as T;
   } catch (cause) {
-    throw new UnreachableError(`${connection.url} answers, but not as a Perdure runtime does: no JSON came back`, { cause });
+    throw new UnreachableError(`${connection.url} answers, but not as a Perdure runtime does: no JSON came back`, {
+      cause,
+    });
   }
 }
 
@@ -105,9 +107,15 @@ export function refusal(answer: HttpAnswer, url: string): RefusedError {
   } catch {
     // Not ours: a proxy's page, perhaps. Its status says enough.
   }
-  const inner = typeof body["error"] === "object" && body["error"] !== null ? (body["error"] as Record<string, unknown>) : body;
+  const inner =
+    typeof body["error"] === "object" && body["error"] !== null ? (body["error"] as Record<string, unknown>) : body;
   const text = (name: string): string | undefined => (typeof inner[name] === "string" ? inner[name] : undefined);
   const code = text("errorCode") ?? text("code");
   const message = text("message") ?? `${url} answered ${answer.status}`;
-  return new RefusedError(answer.status, message, code, inner["metadata"] as Readonly<Record<string, string>> | undefined);
+  return new RefusedError(
+    answer.status,
+    message,
+    code,
+    inner["metadata"] as Readonly<Record<string, string>> | undefined,
+  );
 }

@@ -33,7 +33,9 @@ export class IngressClient {
 
   send(target: Target, options: SendOptions): Promise<SendAnswer> {
     const { input, delay, idempotencyKey } = options;
-    const path = [target.service, ...(target.key === undefined ? [] : [target.key]), target.handler].map(encodeURIComponent).join("/");
+    const path = [target.service, ...(target.key === undefined ? [] : [target.key]), target.handler]
+      .map(encodeURIComponent)
+      .join("/");
     return askJson(this.connection, `/${path}/send`, {
       method: "POST",
       query: { delay },
@@ -76,7 +78,8 @@ export class IngressClient {
   async #outcome(path: string): Promise<Outcome> {
     const response = await open(this.connection, path);
     const status = response.statusCode ?? 0;
-    if (status === 200 && response.headers["content-type"] === "application/octet-stream") return { kind: "bytes", bytes: await this.#bytes(response) };
+    if (status === 200 && response.headers["content-type"] === "application/octet-stream")
+      return { kind: "bytes", bytes: await this.#bytes(response) };
     const text = await bodyOf(response, this.connection);
     if (status === 200) return { kind: "json", text };
     if (status === 204) return { kind: "void" };

@@ -27,13 +27,17 @@ async function call(cli: Cli, target: string, json: string | undefined, options:
   const { idempotencyKey } = options;
   const input = await readInput(json, cli.io);
   // Sent first, then waited for: the run is known before anything can go wrong on the way to its result.
-  const { runId, status } = await ingress.send(parseTarget(target), { input, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) });
+  const { runId, status } = await ingress.send(parseTarget(target), {
+    input,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  });
   out.note(`${runId}${status === "previouslyAccepted" ? " (was there already)" : ""}`);
   try {
     const outcome = await ingress.attach(runId, () => out.note("the runtime went away; waiting for it"));
     cli.exitCode = printOutcome(cli, options, runId, outcome);
   } catch (error) {
-    if (error instanceof InterruptedError) cli.hint(options, `the run goes on: ${cli.commandLine({}, "result", runId, "--wait")}`);
+    if (error instanceof InterruptedError)
+      cli.hint(options, `the run goes on: ${cli.commandLine({}, "result", runId, "--wait")}`);
     throw error;
   }
 }

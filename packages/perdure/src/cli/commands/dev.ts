@@ -3,9 +3,10 @@
 import { relative } from "node:path";
 import { Option, type Command } from "commander";
 import type { Cli } from "../cli.ts";
+import type { ShownError } from "../dev/messages.ts";
 import { Supervisor, type DevReporter } from "../dev/supervisor.ts";
-import { errorText } from "../error-report.ts";
-import { EXIT } from "../exit-codes.ts";
+import { errorDocument, errorText } from "../error-report.ts";
+import { explain, RefusedError } from "../errors.ts";
 import { paintFor } from "../style.ts";
 import { plural } from "../text.ts";
 import { roundDuration } from "../time-text.ts";
@@ -13,14 +14,18 @@ import { checkAddress, printServed, serveCommand, serveOptions, type ServeFlags 
 
 export const devCommand = (cli: Cli): Command =>
   serveCommand("dev", "serve files while you work on them: reloads, and reports effects outside of steps")
-    .addOption(new Option("--guard <mode>", "what happens at an effect outside of a step").choices(["warn", "throw"]).default("warn"))
+    .addOption(
+      new Option("--guard <mode>", "what happens at an effect outside of a step")
+        .choices(["warn", "throw"])
+        .default("warn"),
+    )
     .action(async (files: string[], flags: ServeFlags) => {
-    const options = serveOptions(cli, "dev", files, flags);
-    checkAddress(options);
-    const supervisor = new Supervisor(options, reporter(cli, flags));
-    cli.io.onStop(() => supervisor.stop());
-    cli.exitCode = await supervisor.run();
-  });
+      const options = serveOptions(cli, "dev", files, flags);
+      checkAddress(options);
+      const supervisor = new Supervisor(options, reporter(cli, flags));
+      cli.io.onStop(() => supervisor.stop());
+      cli.exitCode = await supervisor.run();
+    });
 
 function reporter(cli: Cli, flags: ServeFlags): DevReporter {
   const output = cli.output(flags);
@@ -31,13 +36,17 @@ function reporter(cli: Cli, flags: ServeFlags): DevReporter {
   return {
     listening(served, watched, tookMs, first) {
       if (!first) {
-        if (output.json) output.line({ type: "reloaded", tookMs });
+        if (output.json) output.line({ type: "reloaded", tookMs, services: served.services });
         else say(`reloaded in ${roundDuration(tookMs)}`);
         return;
       }
       printServed(cli, output, served, flags);
-      for (const [name, asked, url] of [["ingress", flags.port, served.ingressUrl], ["admin", flags.adminPort, served.adminUrl]] as const) {
-        if (asked !== 0 && !url.endsWith(`:${asked}`)) say(`Port ${asked} is taken: ${name} listens at ${url} instead.`);
+      for (const [name, asked, url] of [
+        ["ingress", flags.port, served.ingressUrl],
+        ["admin", flags.adminPort, served.adminUrl],
+      ] as const) {
+        if (asked !== 0 && !url.endsWith(`:${asked}`))
+          say(`Port ${asked} is taken: ${name} listens at ${url} instead.`);
       }
       say(`Watching ${plural(watched, "file")}; runs survive every reload.`);
     },
@@ -46,9 +55,12 @@ function reporter(cli: Cli, flags: ServeFlags): DevReporter {
       else say(`changed: ${files.map((file) => relative(io.cwd, file)).join(", ")}`);
     },
     failed(error, stillServing) {
-      if (output.json) output.line({ type: "failed", error, stillServing });
-      else io.stderr.write(errorText({ ...shownDefaults, ...error, metadata: error.metadata ?? {} }, paintFor(io.stderr, io.env)));
-      if (stillServing) say("The version before goes on serving; save again when it is mended.");
+      const explained = explain(revived(error));
+      if (output.json) output.line({ type: "failed", error: errorDocument(explained), stillServing });
+      else io.stderr.write(errorText(explained, paintFor(io.stderr, io.env)));
+      say(
+        stillServing ? "The version before goes on serving; save again when it is mended." : "Save again when it is mended.",
+      );
     },
     died(how, againInMs) {
       if (output.json) output.line({ type: "died", how, againInMs });
@@ -60,4 +72,10 @@ function reporter(cli: Cli, flags: ServeFlags): DevReporter {
   };
 }
 
-const shownDefaults = { exit: EXIT.failed, status: undefined, advice: undefined };
+/** An error of the child process, as one that is explained like our own. */
+function revived({ message, code, metadata, stack }: ShownError): Error {
+  if (code !== undefined) return new RefusedError(0, message, code, metadata);
+  const error = new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

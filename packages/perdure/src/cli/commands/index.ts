@@ -1,17 +1,45 @@
 // All commands, in the order in which `perdure --help` shows them.
 
-import type { MakeCommand } from "../cli.ts";
+import type { Command } from "commander";
+import type { Cli } from "../cli.ts";
 import { callCommand } from "./call.ts";
+import { cancelCommand } from "./cancel.ts";
+import { completionsCommand } from "./completions.ts";
 import { devCommand } from "./dev.ts";
+import { doctorCommand } from "./doctor.ts";
+import { exportCommand } from "./export.ts";
+import { killCommand } from "./kill.ts";
+import { pauseCommand } from "./pause.ts";
+import { purgeCommand } from "./purge.ts";
+import { rejectCommand } from "./reject.ts";
+import { resolveCommand } from "./resolve.ts";
+import { restartCommand } from "./restart.ts";
+import { resultCommand } from "./result.ts";
+import { resumeCommand } from "./resume.ts";
+import { runsCommand } from "./runs.ts";
 import { sendCommand } from "./send.ts";
+import { servicesCommand } from "./services.ts";
+import { settleCommand } from "./settle.ts";
+import { showCommand } from "./show.ts";
+import { signalCommand } from "./signal.ts";
+import { sqlCommand } from "./sql.ts";
 import { startCommand } from "./start.ts";
+import { stateCommand } from "./state.ts";
+import { tailCommand } from "./tail.ts";
 
 export interface CommandGroup {
   readonly title: string;
-  readonly commands: readonly MakeCommand[];
+  readonly commands: readonly ((cli: Cli) => Command)[];
 }
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Serve:", commands: [devCommand, startCommand] },
-  { title: "Call:", commands: [callCommand, sendCommand] },
+  { title: "Call:", commands: [callCommand, sendCommand, resultCommand] },
+  { title: "Look:", commands: [runsCommand, showCommand, tailCommand, servicesCommand, sqlCommand] },
+  {
+    title: "Act on runs:",
+    commands: [cancelCommand, killCommand, pauseCommand, resumeCommand, restartCommand, settleCommand, purgeCommand],
+  },
+  { title: "Answer:", commands: [signalCommand, resolveCommand, rejectCommand] },
+  { title: "Keep house:", commands: [stateCommand, doctorCommand, exportCommand, completionsCommand] },
 ];

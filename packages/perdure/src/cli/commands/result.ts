@@ -19,7 +19,10 @@ export function resultCommand(cli: Cli): Command {
       const id = await findRun(cli.admin(options), run);
       const ingress = cli.ingress(options);
       const out = cli.output(options);
-      const outcome = options.wait === true ? await ingress.attach(id, () => out.note("the runtime went away; waiting for it")) : await ingress.output(id);
+      const outcome =
+        options.wait === true
+          ? await ingress.attach(id, () => out.note("the runtime went away; waiting for it"))
+          : await ingress.output(id);
       cli.exitCode = printOutcome(cli, options, id, outcome);
     });
 }

@@ -33,14 +33,21 @@ export function runsCommand(cli: Cli): Command {
       const out = cli.output(options);
       const filter = await filterOf(options, admin, cli.io.now());
       if (options.watch === true) {
-        if (options.all === true || options.cursor !== undefined) throw new UsageError("--watch shows the newest runs: it does not go with --all or --cursor");
-        await watchRuns(cli, admin, out, { filter, limit: options.limit, full: options.full === true });
+        if (options.all === true || options.cursor !== undefined)
+          throw new UsageError("--watch shows the newest runs: it does not go with --all or --cursor");
+        await watchRuns(admin, out, { filter, limit: options.limit, full: options.full === true });
       } else if (options.all === true) await listAll(admin, out, filter, options);
       else await listPage(cli, admin, out, filter, options);
     });
 }
 
-async function listPage(cli: Cli, admin: AdminClient, out: Output, filter: RunFilterBody, options: Options): Promise<void> {
+async function listPage(
+  cli: Cli,
+  admin: AdminClient,
+  out: Output,
+  filter: RunFilterBody,
+  options: Options,
+): Promise<void> {
   const page: RunPage = await admin.runs({
     ...filter,
     order: options.oldest === true ? "oldest" : "newest",

@@ -1,11 +1,10 @@
 // What `dev` and `start` have in common: their options, and what they print.
 
-import { Option, type Command } from "commander";
-import { RETENTION_MS_DEFAULT } from "@perdure/host";
-import { BindRefusedError, InvalidDurationError, type ServiceManifest } from "@perdure/protocol";
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
+import { BindRefusedError, type ServiceManifest } from "@perdure/protocol";
 import { jsonCommand, tokenOption, type Cli, type CommonOptions } from "../cli.ts";
 import type { Output } from "../output.ts";
+import { parseCount } from "../run-filter.ts";
 import type { Served, ServeOptions } from "../serve.ts";
 import { plural } from "../text.ts";
 import { parseDurationOption } from "../time-text.ts";
@@ -34,13 +33,27 @@ export function serveCommand(name: "dev" | "start", description: string): Comman
     .addOption(new Option("--admin-port <port>", "admin").default(9070).argParser(parsePort))
     .option("--host <address>", "listen on this address; others than loopback need --token", HOST_DEFAULT)
     .addOption(tokenOption())
-    .addOption(new Option("--retention <duration>", "how long finished runs are kept, unless their handler says so").default(RETENTION_MS_DEFAULT, "7d").argParser(parseDurationArgument))
+    .addOption(
+      new Option(
+        "--retention <duration>",
+        "how long finished runs are kept, unless their handler says so (default: 7d)",
+      ).argParser(parseDurationOption),
+    )
     .addOption(new Option("--max-live <runs>", "runs in memory at once").argParser(parseCount))
-    .addOption(new Option("--grace <duration>", "what running steps may take at the end").default(GRACE_MS_DEFAULT, "10s").argParser(parseDurationArgument))
+    .addOption(
+      new Option("--grace <duration>", "what running steps may take at the end")
+        .default(GRACE_MS_DEFAULT, "10s")
+        .argParser(parseDurationOption),
+    )
     .option("-q, --quiet", "print nothing but errors");
 }
 
-export function serveOptions(cli: Cli, mode: "dev" | "start", files: readonly string[], flags: ServeFlags): ServeOptions {
+export function serveOptions(
+  cli: Cli,
+  mode: "dev" | "start",
+  files: readonly string[],
+  flags: ServeFlags,
+): ServeOptions {
   return {
     files,
     cwd: cli.io.cwd,
@@ -61,7 +74,13 @@ export function serveOptions(cli: Cli, mode: "dev" | "start", files: readonly st
 /** Where it listens, what it serves, and what to try. */
 export function printServed(cli: Cli, output: Output, served: Served, flags: ServeFlags): void {
   if (output.json) {
-    output.line({ type: "listening", ingress: served.ingressUrl, admin: served.adminUrl, data: served.dataDirectory, services: served.services });
+    output.line({
+      type: "listening",
+      ingress: served.ingressUrl,
+      admin: served.adminUrl,
+      data: served.dataDirectory,
+      services: served.services,
+    });
     return;
   }
   if (flags.quiet === true) return;
@@ -75,7 +94,10 @@ export function printServed(cli: Cli, output: Output, served: Served, flags: Ser
     `  admin    ${paint("cyan", served.adminUrl)}`,
     `  data     ${served.dataDirectory}`,
     "",
-    ...served.services.map((service) => `  ${service.kind.padEnd(8)} ${paint("bold", service.name)}  ${paint("dim", service.handlers.map((handler) => handler.name).join(", "))}`),
+    ...served.services.map(
+      (service) =>
+        `  ${service.kind.padEnd(8)} ${paint("bold", service.name)}  ${paint("dim", service.handlers.map((handler) => handler.name).join(", "))}`,
+    ),
     "",
     "Try:",
     ...tries(cli, served).map((line) => `  ${line}`),
@@ -90,7 +112,13 @@ function tries(cli: Cli, served: Served): string[] {
   const program = cli.commandLine({});
   const [url, admin] = usual ? ["", ""] : [` --url ${served.ingressUrl}`, ` --admin ${served.adminUrl}`];
   const first = firstTarget(served.services);
-  const call = first === undefined ? [] : [`${program} send ${first}${url}`, `curl -X POST ${served.ingressUrl}/${first.replace(" ", " -H 'content-type: application/json' -d ")}`];
+  const call =
+    first === undefined
+      ? []
+      : [
+          `${program} send ${first}${url}`,
+          `curl -X POST ${served.ingressUrl}/${first.replace(" ", " -H 'content-type: application/json' -d ")}`,
+        ];
   return [...call, `${program} runs --watch${admin}`, `${program} show <run>${admin}`];
 }
 
@@ -98,21 +126,31 @@ function firstTarget(services: readonly ServiceManifest[]): string | undefined {
   for (const service of services) {
     const handler = service.handlers.find((other) => other.internal !== true);
     if (handler === undefined) continue;
-    const path = service.kind === "service" ? `${service.name}/${handler.name}` : `${service.name}/my-key/${handler.name}`;
-    return `${path} '${JSON.stringify(sample(handler.inputSchema))}'`;
+    const path =
+      service.kind === "service" ? `${service.name}/${handler.name}` : `${service.name}/my-key/${handler.name}`;
+    return handler.inputSchema === undefined ? path : `${path} '${JSON.stringify(sample(handler.inputSchema))}'`;
   }
   return undefined;
 }
 
 /** A value that shows the shape of an input, from its JSON schema as far as that is simple. */
 function sample(schema: object | undefined): unknown {
-  const { type, properties, examples, required } = (schema ?? {}) as { type?: unknown; properties?: Record<string, object>; examples?: unknown[]; required?: string[] };
+  const { type, properties, examples, required } = (schema ?? {}) as {
+    type?: unknown;
+    properties?: Record<string, object>;
+    examples?: unknown[];
+    required?: string[];
+  };
   if (examples?.[0] !== undefined) return examples[0];
   if (type === "string") return "…";
   if (type === "number" || type === "integer") return 1;
   if (type === "boolean") return true;
   if (type === "array") return [];
-  return Object.fromEntries(Object.entries(properties ?? {}).filter(([name]) => required?.includes(name) ?? true).map(([name, property]) => [name, sample(property)]));
+  return Object.fromEntries(
+    Object.entries(properties ?? {})
+      .filter(([name]) => required?.includes(name) ?? true)
+      .map(([name, property]) => [name, sample(property)]),
+  );
 }
 
 /** Names that the address is refused before anything is loaded: the mistake is on the command line. */
@@ -124,21 +162,7 @@ export function checkAddress(options: ServeOptions): void {
 
 function parsePort(text: string): number {
   const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError("A port is a number from 0 (any free one) to 65535.");
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError("A port is a number from 0 (any free one) to 65535.");
   return port;
-}
-
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1) throw new InvalidArgumentError("Write a whole number from 1.");
-  return count;
-}
-
-function parseDurationArgument(text: string): number {
-  try {
-    return parseDurationOption(text);
-  } catch (error) {
-    if (error instanceof InvalidDurationError) throw new InvalidArgumentError("Write a duration such as 30s, 12h or 7d.");
-    throw error;
-  }
 }

@@ -47,15 +47,30 @@ export function showCommand(cli: Cli): Command {
         return;
       }
       const commandLine = (...words: readonly string[]): string => cli.commandLine(options, ...words);
-      const style: TimelineOptions = { paint: out.paint, width: out.width, now: out.now, full: options.full === true, commandLine };
+      const style: TimelineOptions = {
+        paint: out.paint,
+        width: out.width,
+        now: out.now,
+        full: options.full === true,
+        commandLine,
+      };
       out.text(text(detail, entries, after, tree, style));
     });
 }
 
-function text(detail: RunDetail, entries: readonly EntryView[], omitted: number, tree: Tree | undefined, style: TimelineOptions): string {
+function text(
+  detail: RunDetail,
+  entries: readonly EntryView[],
+  omitted: number,
+  tree: Tree | undefined,
+  style: TimelineOptions,
+): string {
   const lines = [...headerLines(detail, style)];
   const section = (more: readonly string[]): void => void (more.length > 0 && lines.push("", ...more));
-  const earlier = omitted === 0 ? [] : [style.paint("dim", `  … ${plural(omitted, "earlier entry", "earlier entries")}: --all shows them`)];
+  const earlier =
+    omitted === 0
+      ? []
+      : [style.paint("dim", `  … ${plural(omitted, "earlier entry", "earlier entries")}: --all shows them`)];
   section([...earlier, ...entryLines(entries, detail.run, style)]);
   section(waitLines(detail, style));
   if (tree !== undefined) section([style.paint("bold", "tree"), ...treeLines(tree, style.paint, style.now)]);
@@ -70,7 +85,11 @@ function childLines({ children }: RunDetail, { paint, now, commandLine }: Timeli
   const count = `${children.nextCursor === null ? "" : "more than "}${plural(children.runs.length, "child", "children")}`;
   const title = open.length > 0 ? `${count}, ${open.length} of them not finished` : count;
   const command = commandLine("show", "<run>", "--tree");
-  return [paint("bold", title), ...shown.map((run) => `  ${nodeText(run, paint, now)}`), paint("dim", `  all of them: ${command}`)];
+  return [
+    paint("bold", title),
+    ...shown.map((run) => `  ${nodeText(run, paint, now)}`),
+    paint("dim", `  all of them: ${command}`),
+  ];
 }
 
 function nodeText(run: RunSummary, paint: Paint, now: number): string {

@@ -26,9 +26,15 @@ export function sqlCommand(cli: Cli): Command {
       else if (options.csv === true) out.raw(csv(answer));
       else {
         const columns = answer.columns.map((title) => ({ title, shrinksTo: 8 }));
-        out.raw(out.table(columns, answer.rows.map((row) => row.map(cellText))));
+        out.raw(
+          out.table(
+            columns,
+            answer.rows.map((row) => row.map(cellText)),
+          ),
+        );
       }
-      if (answer.truncated) cli.hint(options, `only the first ${answer.rows.length} rows: add a LIMIT, or raise --limit`);
+      if (answer.truncated)
+        cli.hint(options, `only the first ${answer.rows.length} rows: add a LIMIT, or raise --limit`);
     });
 }
 

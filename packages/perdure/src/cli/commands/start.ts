@@ -3,12 +3,8 @@
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { EXIT } from "../exit-codes.ts";
-import { loadDefinitions } from "../load-definitions.ts";
-import { startServer, type Server } from "../serve.ts";
+import type { Server } from "../serve.ts";
 import { checkAddress, printServed, serveCommand, serveOptions, type ServeFlags } from "./serve-options.ts";
-
-/** A signal to the whole process group may reach us twice: from the sender and from the one who started us. */
-const SAME_SIGNAL_MS = 1_000;
 
 export const startCommand = (cli: Cli): Command =>
   serveCommand("start", "serve files, for good").action(async (files: string[], flags: ServeFlags) => {
@@ -16,22 +12,27 @@ export const startCommand = (cli: Cli): Command =>
     const options = serveOptions(cli, "start", files, flags);
     checkAddress(options);
     const stopped = stopSignal(cli);
+    // Loaded only here: commands that talk to a runtime do not need one of their own.
+    const [{ loadDefinitions }, { startServer }] = await Promise.all([
+      import("../load-definitions.ts"),
+      import("../serve.ts"),
+    ]);
     const server = await startServer(options, await loadDefinitions(files, { cwd: cli.io.cwd }));
     printServed(cli, output, server.served, flags);
     await stopped.first;
-    output.note(`stopping: running steps have ${Math.round(options.graceMs / 1_000)} s to finish; once more to stop at once`);
+    output.note(
+      `stopping: running steps have ${Math.round(options.graceMs / 1_000)} s to finish; once more to stop at once`,
+    );
     await closeOrForce(server, options.graceMs, stopped.second, cli);
   });
 
 function stopSignal(cli: Cli): { readonly first: Promise<void>; readonly second: Promise<void> } {
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();
-  let at: number | undefined;
+  let count = 0;
   cli.io.onStop(() => {
-    if (at === undefined) {
-      at = cli.io.now();
-      first.resolve();
-    } else if (cli.io.now() - at > SAME_SIGNAL_MS) second.resolve();
+    count += 1;
+    (count === 1 ? first : second).resolve();
   });
   return { first: first.promise, second: second.promise };
 }

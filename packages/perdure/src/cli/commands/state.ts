@@ -15,7 +15,6 @@ interface ListOptions extends CommonOptions {
 
 interface EditOptions extends CommonOptions {
   readonly force?: boolean;
-  readonly all?: boolean;
 }
 
 const FORCE = "also while a run has the key's turn (what that run holds in memory does not change)";
@@ -54,7 +53,8 @@ function getCommand(cli: Cli): Command {
       const out = cli.output(options);
       if (name === undefined) return out.json ? out.document(view) : printState(cli, options, view);
       const value = view.state[name];
-      if (value === undefined) throw new RefusedError(404, `${service}/${key} has no state "${name}"${namesHint(view)}`, undefined);
+      if (value === undefined)
+        throw new RefusedError(404, `${service}/${key} has no state "${name}"${namesHint(view)}`, undefined);
       if (out.json) out.document({ service, key, name, value });
       else out.text(formatValue(value, out.live));
     });
@@ -75,22 +75,23 @@ function setCommand(cli: Cli): Command {
 }
 
 function clearCommand(cli: Cli): Command {
-  return adminCommand("clear", "remove values")
+  return adminCommand("clear", "remove values, or all that a key has")
     .argument("<service>", "an object or a workflow")
     .argument("<key>")
-    .argument("[names...]", "what is removed")
-    .option("--all", "everything under the key")
+    .argument("[names...]", "what is removed; absent: everything under the key")
     .option("--force", FORCE)
     .action(async (service: string, key: string, names: readonly string[], options: EditOptions) => {
-      if ((names.length === 0) === (options.all !== true)) throw new UsageError("name what is removed, or say --all");
-      const clear = options.all === true ? Object.keys((await cli.admin(options).state(service, key, 0)).state) : names;
-      if (clear.length === 0) return cli.output(options).json ? cli.output(options).document({ service, key, state: {} }) : undefined;
+      const clear = names.length > 0 ? names : Object.keys((await cli.admin(options).state(service, key, 0)).state);
+      if (clear.length === 0)
+        return cli.output(options).json ? cli.output(options).document({ service, key, state: {} }) : undefined;
       await edit(cli, service, key, { clear }, options);
     });
 }
 
 async function edit(cli: Cli, service: string, key: string, change: StateEdit, options: EditOptions): Promise<void> {
-  const view = await cli.admin(options).editState(service, key, options.force === true ? { ...change, force: true } : change);
+  const view = await cli
+    .admin(options)
+    .editState(service, key, options.force === true ? { ...change, force: true } : change);
   if (options.json === true) cli.output(options).document(view);
   else printState(cli, options, view);
 }
@@ -99,7 +100,12 @@ function printState(cli: Cli, options: CommonOptions, { state }: StateView): voi
   const out = cli.output(options);
   const names = Object.entries(state);
   if (names.length === 0) return out.note("no state");
-  out.raw(out.table([{ title: "NAME" }, { title: "VALUE", shrinksTo: 10 }], names.map(([name, value]) => [name, JSON.stringify(value)])));
+  out.raw(
+    out.table(
+      [{ title: "NAME" }, { title: "VALUE", shrinksTo: 10 }],
+      names.map(([name, value]) => [name, JSON.stringify(value)]),
+    ),
+  );
 }
 
 function namesHint({ state }: StateView): string {

@@ -34,7 +34,12 @@ export function tailCommand(cli: Cli): Command {
 }
 
 /** Of one run: whether it succeeded. Of everything: goes on until it is interrupted. */
-async function follow(admin: AdminClient, out: Output, id: RunId | undefined, service: string | undefined): Promise<boolean> {
+async function follow(
+  admin: AdminClient,
+  out: Output,
+  id: RunId | undefined,
+  service: string | undefined,
+): Promise<boolean> {
   const stop = new AbortController();
   const opened = Promise.withResolvers<void>();
   const query = { ...(id === undefined ? {} : { run: id }), ...(service === undefined ? {} : { service }) };
@@ -54,7 +59,8 @@ async function follow(admin: AdminClient, out: Output, id: RunId | undefined, se
       if (done === true) return true;
       next = events.next();
       print(event, out);
-      if (event.type === "run" && event.run.id === id && isFinished(event.run.status)) return event.run.status === "succeeded";
+      if (event.type === "run" && event.run.id === id && isFinished(event.run.status))
+        return event.run.status === "succeeded";
     }
   } finally {
     stop.abort();

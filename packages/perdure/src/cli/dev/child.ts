@@ -65,7 +65,8 @@ async function* messages(): AsyncGenerator<ToChild> {
 }
 
 function shown(error: unknown): ShownError {
-  if (isPerdureError(error)) return { message: error.message, code: error.code, metadata: error.metadata, stack: undefined };
+  if (isPerdureError(error))
+    return { message: error.message, code: error.code, metadata: error.metadata, stack: undefined };
   const failure = error instanceof Error ? error : new Error(String(error));
   return { message: failure.message, code: undefined, metadata: undefined, stack: failure.stack };
 }

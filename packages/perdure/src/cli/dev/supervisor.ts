@@ -130,8 +130,18 @@ export class Supervisor {
 
   #reject(child: ServingChild, answer: Answer): void {
     child.kill();
-    const ended: ShownError = { message: "the process ended while it was starting", code: undefined, metadata: undefined, stack: undefined };
-    const error = answer.type === "failed" ? answer.error : answer.type === "ended" ? { ...ended, message: `${ended.message} (${answer.how})` } : ended;
+    const ended: ShownError = {
+      message: "the process ended while it was starting",
+      code: undefined,
+      metadata: undefined,
+      stack: undefined,
+    };
+    const error =
+      answer.type === "failed"
+        ? answer.error
+        : answer.type === "ended"
+          ? { ...ended, message: `${ended.message} (${answer.how})` }
+          : ended;
     this.#report.failed(error, this.#serving && this.#current !== undefined);
     if (this.#first && FINAL.has(error.code)) this.#exit ??= TAKEN.has(error.code) ? EXIT.taken : EXIT.failed;
   }
