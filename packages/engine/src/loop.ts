@@ -11,7 +11,7 @@
 //     loop, which takes the partition under a new epoch and goes on from what is stored.
 // L4. Every run in status `running` has an attempt, or stands in the ready list, or is found by the next refill (E8).
 
-import { assert, type Entry, type Executor, type Instant, type RunId, type Run } from "@perdure/protocol";
+import { assert, AssertionError, type Entry, type Executor, type Instant, type RunId, type Run } from "@perdure/protocol";
 import type { Action } from "./actions.ts";
 import { AttemptHandle } from "./attempt-handle.ts";
 import { Batch, type Counters } from "./batch.ts";
@@ -219,12 +219,19 @@ export class Loop {
         if (this.#queue.length > 0) this.#schedule();
         else if (this.#state === "draining") this.#checkIdle();
       },
-      (error: unknown) => {
-        this.#busy = false;
-        this.#fail(error);
-      },
+      (error: unknown) => void this.#failCycle(error),
     );
   };
+
+  /**
+   * A host that has lost its partition may find that view and store contradict each other before a commit tells it so:
+   * then the loss is the reason, not the contradiction (E4).
+   */
+  async #failCycle(error: unknown): Promise<void> {
+    const reason = error instanceof AssertionError ? await this.#store.commit({ epoch: this.#epoch, mutations: [] }).then(() => error, (refused: unknown) => refused) : error;
+    this.#busy = false;
+    this.#fail(reason);
+  }
 
   async #cycle(): Promise<void> {
     const events = this.#take();

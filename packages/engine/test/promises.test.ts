@@ -86,6 +86,22 @@ describe("E2: a journaled result is the only result", () => {
   });
 });
 
+describe("J1: commands stand in the journal in the order of their ids", () => {
+  test("a step whose result is still missing is written before a later command", async () => {
+    const world = await openWorld();
+    const run = await world.submit(service);
+    const { replies } = world.latest(run);
+    replies.command(1, step("slow"));
+    replies.command(2, { type: "sleep", wakeAt: world.now + 10 });
+    await world.settle();
+    expect(world.failures).toEqual([]);
+    expect(await world.journal(run)).toMatchObject([{ id: 1, command: { type: "step" } }, { id: 2, command: { type: "sleep" } }]);
+    replies.propose(1, value("1"));
+    await world.settle();
+    expect((await world.journal(run)).at(-1)).toMatchObject({ kind: "completion", id: 1 });
+  });
+});
+
 describe("E3: one exclusive run per key, in order of arrival", () => {
   test("the second waits until the first has ended, and the third for the second", async () => {
     const world = await openWorld();
@@ -146,6 +162,21 @@ describe("E4: at most one live attempt; a stale one is refused", () => {
     old.replies.command(1, step("stale"));
     old.replies.propose(1, value("stale"));
     old.replies.end(value("stale"));
+    await world.settle();
+    expect(await world.journal(run)).toEqual(before);
+    expect(await status(world, run)).toBe("running");
+  });
+
+  test("a stale attempt's event that was under way is refused by its token", async () => {
+    const world = await openWorld();
+    const run = await world.submit(service);
+    await world.ask({ type: "pause", run });
+    await world.ask({ type: "resume", run });
+    const before = await world.journal(run);
+    for (const attempt of [1, 99]) {
+      world.loop.enqueue({ type: "command", run, attempt, id: 1, command: { type: "sleep", wakeAt: 0 }, result: undefined });
+      world.loop.enqueue({ type: "end", run, attempt, result: value("stale") });
+    }
     await world.settle();
     expect(await world.journal(run)).toEqual(before);
     expect(await status(world, run)).toBe("running");

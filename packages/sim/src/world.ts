@@ -272,14 +272,20 @@ class World {
     this.#faulty = false;
     this.#operator.heal();
     this.#trace.phase("liveness: faults healed");
-    for (const host of this.#hosts) if (!host.isDown && !(host.isUp && this.#owns(host))) host.stop();
+    this.#stopStale();
     await turn();
     if (this.#hosts.every((host) => host.isDown)) this.#random.pick(this.#hosts).boot();
     this.#planDecider();
   }
 
+  /** A host that has lost the partition and writes nothing would not learn of it: somebody ends it. */
+  #stopStale(): void {
+    for (const host of this.#hosts) if (host.isUp && !this.#owns(host)) host.stop();
+  }
+
   #planDecider(): void {
     this.#agenda.after(DECIDE_EVERY_MS, () => {
+      this.#stopStale();
       this.#see({ type: "pulse", tick: this.#agenda.tick });
       if (this.#hosts.every((host) => host.isDown)) (this.#hosts[0] as SimHost).boot();
       this.#operator.decide((run) => this.#waitsOf(run));

@@ -7,7 +7,7 @@ import { CancelledError, KilledError, failureResult, isFinished, type RunId } fr
 import type { Batch } from "../batch.ts";
 import type { RunEvent } from "../events.ts";
 import { deliverCancel, finish } from "../moves/finish.ts";
-import { queueUnknown } from "../moves/key-queue.ts";
+import { nextUnknown } from "../moves/key-queue.ts";
 import type { HotRun } from "../view.ts";
 
 export function cancel(batch: Batch, event: Extract<RunEvent, { type: "cancel" }>): void {
@@ -57,12 +57,24 @@ export function kill(batch: Batch, event: Extract<RunEvent, { type: "kill" }>): 
     batch.refuse(event.ticket, "not_found", `there is no run ${event.run}: it never was, or its retention is over`);
     return;
   }
-  if (!isFinished(run.record.status) && tree(batch, run).some((member) => queueUnknown(batch, member))) {
+  if (!isFinished(run.record.status) && !killsWhole(batch, run)) {
     batch.deferred.push(event);
     return;
   }
   killTree(batch, run);
   batch.reply(event.ticket, { type: "done", status: run.record.status });
+}
+
+/**
+ * False where the turn of a key would go from the tree to a run that is not loaded. Then the members that wait for that
+ * turn are killed first; the next batch sees more of the queue, and goes on. The root is killed last.
+ */
+function killsWhole(batch: Batch, run: HotRun): boolean {
+  const members = tree(batch, run);
+  const ids = new Set(members.map((member) => member.record.id));
+  if (!members.some((member) => nextUnknown(batch, member, ids))) return true;
+  for (const member of members) if (member.record.status === "queued") finish(batch, member, failureResult(new KilledError().toFailure()));
+  return false;
 }
 
 function killTree(batch: Batch, run: HotRun): void {

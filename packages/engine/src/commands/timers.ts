@@ -2,7 +2,7 @@
 //
 // E6: a timer fires when the clock has reached it, never before; the ones that came due while nothing ran fire at the start.
 
-import { unreachable, VOID } from "@perdure/protocol";
+import { assert, unreachable, VOID } from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import type { LoopEvent } from "../events.ts";
 import { launch, wake } from "../moves/attempts.ts";
@@ -16,7 +16,7 @@ export function fireTimers(batch: Batch): void {
   const due = batch.view.timers ?? [];
   batch.view.timers = []; // A second `timers` event of the same batch finds them fired (J2).
   for (const timer of due) {
-    if (timer.at > batch.now) continue;
+    assert(timer.at <= batch.now, "E6: only timers that are due are loaded");
     batch.mutations.push({ type: "removeTimer", timer });
     const run = batch.view.runBySeq(timer.run);
     if (run !== undefined) fire(batch, run, timer);

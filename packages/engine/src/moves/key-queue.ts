@@ -1,7 +1,7 @@
 // E3: at most one exclusive run per key has its turn, and turns are given in order of arrival. The holder of a key is the
 // exclusive run that is neither scheduled, queued nor finished; the store derives it, nothing else is written.
 
-import { assert, isFinished } from "@perdure/protocol";
+import { assert, isFinished, type RunId } from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import type { HotKey, HotRun } from "../view.ts";
 import { launch } from "./attempts.ts";
@@ -19,9 +19,16 @@ export function keyOf(batch: Batch, run: HotRun): HotKey {
 
 /** True where the next in the queue is not known yet: the event has to wait for another load. */
 export function queueUnknown(batch: Batch, run: HotRun): boolean {
+  return nextUnknown(batch, run, NOBODY);
+}
+
+const NOBODY: ReadonlySet<RunId> = new Set();
+
+/** The same, where the runs in `leaving` leave the queue as well. */
+export function nextUnknown(batch: Batch, run: HotRun, leaving: ReadonlySet<RunId>): boolean {
   if (!isExclusive(run)) return false;
   const key = keyOf(batch, run);
-  return key.holder === run.record.id && key.queue.length === 0 && key.more;
+  return key.more && key.holder === run.record.id && key.queue.every((id) => leaving.has(id));
 }
 
 /** A run arrives at its key: it gets the turn or a place in the queue. Its status must allow both. */

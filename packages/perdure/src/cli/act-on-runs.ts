@@ -30,7 +30,8 @@ export async function actOnRuns(
   const isFiltered = Object.keys(filter).length > 0;
   if (runs.length > 0) {
     if (isFiltered || options.all === true) throw new UsageError("name runs, or choose them by a filter: not both");
-    if (options.dryRun === true) throw new UsageError("--dry-run lists what a filter finds: it does not go with named runs");
+    if (options.dryRun === true)
+      throw new UsageError("--dry-run lists what a filter finds: it does not go with named runs");
     cli.exitCode = await actOnNamed(cli, admin, action, runs, options);
     return;
   }
@@ -103,13 +104,7 @@ async function findMatched(
   return { matched: runs.length, runs };
 }
 
-function listMatched(
-  cli: Cli,
-  action: RunAction,
-  matched: number,
-  runs: readonly RunId[],
-  options: ActOptions,
-): void {
+function listMatched(cli: Cli, action: RunAction, matched: number, runs: readonly RunId[], options: ActOptions): void {
   const out = cli.output(options);
   if (out.json) return out.document({ dryRun: true, matched, runs });
   for (const run of runs) out.text(run);

@@ -98,6 +98,7 @@ function zsh(commands: readonly CommandWords[]): string {
   const groups = commands
     .filter(({ path, subcommands }) => path !== "" && subcommands.length > 0)
     .map(({ path }) => path);
+  // Not `path`: zsh ties that name to PATH.
   return `#compdef perdure
 # zsh ${HEADER}: put it into a folder of $fpath as _perdure, or: source <(perdure completions zsh)
 _perdure() {

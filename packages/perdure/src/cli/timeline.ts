@@ -135,13 +135,15 @@ function rowOf(
 // What can be done
 // ----------------
 
-export function waitLines(detail: RunDetail, options: TimelineOptions): readonly Line[] {
+/** @param entries those that are known, for what a time is about. */
+export function waitLines(detail: RunDetail, entries: readonly EntryView[], options: TimelineOptions): readonly Line[] {
   const { run, waits } = detail;
   const { paint, commandLine } = options;
   const lines: Line[] = [];
   if (waits.length > 0) lines.push(paint("bold", waits.length === 1 ? "waits for" : "waits for any of"));
   for (const wait of waits) {
-    lines.push(`  ${waitText(wait)}`);
+    const when = "at" in wait ? ` (${ago(Date.parse(wait.at), options.now)})` : "";
+    lines.push(`  ${wait.kind === "time" ? purposeOf(wait.at, run, entries) : ""}${waitText(wait)}${when}`);
     for (const line of answers(wait, run)) lines.push(`    ${paint("cyan", commandLine(...line))}`);
   }
   if (run.retry !== null && run.status === "retrying") {
@@ -156,6 +158,14 @@ export function waitLines(detail: RunDetail, options: TimelineOptions): readonly
   }
   if (run.status === "paused") lines.push(...pausedLines(run, options));
   return lines;
+}
+
+/** A step that is tried again later leaves its run suspended: only the journal tells what the time is for. */
+function purposeOf(at: string, run: RunView, entries: readonly EntryView[]): string {
+  const retry = entries.findLast((entry) => entry.kind === "retry" && entry.retryAt === at);
+  if (retry?.kind === "retry") return `the next try of ${retry.id === 0 ? "the handler" : `#${retry.id}`} at `;
+  if (run.status === "retrying") return "the next try at ";
+  return run.status === "scheduled" ? "its start at " : "";
 }
 
 function answers(wait: WaitView, run: RunView): readonly (readonly string[])[] {
@@ -201,8 +211,8 @@ export function briefReason(
   now: number,
   width: number,
 ): string {
-  if (run.failure !== null) return cut(failureText(run.failure), width);
-  if (run.pausedBy !== null && run.status === "paused") return cut(failureText(run.pausedBy), width);
+  if (run.failure !== null) return failureText(run.failure, width);
+  if (run.pausedBy !== null && run.status === "paused") return failureText(run.pausedBy, width);
   if (run.retry !== null && run.status === "retrying") {
     const next = run.retry.at === null ? "" : `, next ${ago(Date.parse(run.retry.at), now)}`;
     return cut(`${plural(run.retry.tries, "try", "tries")} failed${next}: ${run.retry.failure.message}`, width);

@@ -9,8 +9,8 @@ import { main } from "../../src/cli/main.ts";
 import { serve, type Serving } from "../../src/serve.ts";
 
 const worker = service("worker", {
-  echo: handler({ description: "Gives back what it got" }, async (_ctx, input: unknown) => input),
-  nothing: async () => undefined,
+  echo: async (_ctx, input: unknown) => input,
+  nothing: handler({ description: "Does nothing at all" }, async () => undefined),
   fail: async () => {
     throw new TerminalError("no stamps left", { status: 418 });
   },
@@ -28,8 +28,14 @@ const worker = service("worker", {
   },
   listen: async (ctx, name: string) => ctx.signal(name),
   flaky: async (ctx) =>
-    ctx.step("post", () => Promise.reject(new Error("the post office is closed")), { retry: { initial: "1h", max: "1h" } }),
-  tired: async (ctx) => ctx.step("post", () => Promise.reject(new Error("nobody there")), { retry: { maxAttempts: 1 } }),
+    ctx.step("post", () => Promise.reject(new Error("the post office is closed")), {
+      retry: { initial: "1h", max: "1h" },
+    }),
+  shaky: handler({ retry: { initial: "1h", max: "1h" } }, async () => {
+    throw new Error("the floor trembles");
+  }),
+  tired: async (ctx) =>
+    ctx.step("post", () => Promise.reject(new Error("nobody there")), { retry: { maxAttempts: 1 } }),
   charge: async (ctx) => ctx.step("charge", () => Promise.reject(new Error("nobody knows")), { atMostOnce: true }),
   large: async (ctx) => ctx.step("write", () => "x".repeat(9_000)),
   family: async (ctx) => Promise.all([ctx.call("worker").approveTwice(1), ctx.call("worker").echo("child")]),
@@ -114,7 +120,8 @@ export class LookWorld {
 
   /** @param status waits until it is there. @returns the run's id */
   async begin(target: string, input: unknown, status: string): Promise<string> {
-    const body = input === undefined ? {} : { body: JSON.stringify(input), headers: { "content-type": "application/json" } };
+    const body =
+      input === undefined ? {} : { body: JSON.stringify(input), headers: { "content-type": "application/json" } };
     const answer = await fetch(`${this.serving.ingressUrl}/${target}/send`, { method: "POST", ...body });
     const { runId } = (await answer.json()) as { runId: string };
     await this.reaches(runId, status);

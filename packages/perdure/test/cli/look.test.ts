@@ -14,7 +14,8 @@ const ABSENT = `run_1${"0".repeat(33)}`;
 const ESCAPES = /\u001b/;
 
 const lines = (text: string): readonly string[] => text.trimEnd().split("\n");
-const documents = (text: string): readonly Record<string, unknown>[] => lines(text).map((line) => JSON.parse(line) as Record<string, unknown>);
+const documents = (text: string): readonly Record<string, unknown>[] =>
+  lines(text).map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe("runs", () => {
   it("is a table with whole ids in a pipe, and short ones that fit on a terminal", async () => {
@@ -59,7 +60,16 @@ describe("runs", () => {
       nextCursor: number;
     };
     expect(first.runs.map(({ key }) => key)).toEqual(["p3", "p2"]);
-    const next = await world.run("runs", "--service", "inbox", "-n", "1", "--cursor", String(first.nextCursor), "--json");
+    const next = await world.run(
+      "runs",
+      "--service",
+      "inbox",
+      "-n",
+      "1",
+      "--cursor",
+      String(first.nextCursor),
+      "--json",
+    );
     expect((JSON.parse(next.out) as typeof first).runs.map(({ key }) => key)).toEqual(["p1"]);
     const all = await world.run("runs", "--service", "inbox", "--all", "--json");
     expect(documents(all.out).map(({ key }) => key)).toEqual(["p3", "p2", "p1", "ada"]);
@@ -68,7 +78,11 @@ describe("runs", () => {
   });
 
   it("refuses what makes no sense", async () => {
-    expect(await world.run("runs", "--status", "sleeping")).toMatchObject({ code: 2, out: "", err: expect.stringContaining("suspended") });
+    expect(await world.run("runs", "--status", "sleeping")).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining("suspended"),
+    });
     expect(await world.run("runs", "--since", "yore")).toMatchObject({ code: 2, err: expect.stringContaining("15m") });
     expect(await world.run("runs", "--limit", "0")).toMatchObject({ code: 2 });
     expect(await world.run("runs", "--watch", "--all")).toMatchObject({ code: 2 });
@@ -91,7 +105,8 @@ describe("runs", () => {
     expect(text.code).toBe(130);
     expect(text.out).toContain(`${run}  worker/nothing`);
     expect(text.out).not.toMatch(ESCAPES);
-    for (const event of documents(documentLines.out)) expect(event).toMatchObject({ type: "run", run: { handler: "nothing" } });
+    for (const event of documents(documentLines.out))
+      expect(event).toMatchObject({ type: "run", run: { handler: "nothing" } });
   });
 
   it("--watch is a table that follows on a terminal, and leaves the last one there", async () => {
@@ -143,11 +158,25 @@ describe("show", () => {
   });
 
   it("shows retries with their error and the next time", async () => {
-    const run = await world.begin("worker/flaky", undefined, "retrying");
-    const { out } = await world.run("show", run);
-    expect(out).toMatch(/the post office is closed/);
-    expect(out).toMatch(/failed 1 time.*next try in \d+m/);
-    expect(out).toContain(`perdure resume ${run}`);
+    const flaky = await world.begin("worker/flaky", undefined, "suspended");
+    const step = (await world.run("show", flaky)).out;
+    expect(step).toMatch(/\+\d+ms .*try 1 of #1 failed: 500 the post office is closed; next try at \d{4}-/);
+    expect(step).toMatch(/waits for\n +the next try of #1 at .* \(in \d+[hm]/);
+    const shaky = await world.begin("worker/shaky", undefined, "retrying");
+    const handling = (await world.run("show", shaky)).out;
+    expect(handling).toMatch(/failed 1 time: 500 the floor trembles; next try in \d+/);
+    expect(handling).toContain(`perdure resume ${shaky}`);
+    const nextTry = async (): Promise<string | undefined> => {
+      const { run } = JSON.parse((await world.run("show", shaky, "--json")).out) as {
+        run: { retry: { at: string } | null };
+      };
+      return run.retry?.at;
+    };
+    const before = await nextTry();
+    expect(before).toBeDefined();
+    await world.post(`/runs/${shaky}/resume`, {});
+    // As the offer says: it is tried at once. It fails again, and waits for another hour from then on.
+    await until("another try", async () => ![undefined, before].includes(await nextTry()));
   });
 
   it("says why a run is paused and what can be done", async () => {
@@ -165,7 +194,12 @@ describe("show", () => {
 
   it("lists children, or all of them below each other", async () => {
     const run = await world.begin("worker/family", undefined, "suspended");
-    await until("the grandchild", async () => (await world.run("show", run, "--tree")).out.includes("worker/approve\n") || (await world.run("show", run, "--tree")).out.includes("worker/approve  "));
+    await until(
+      "the grandchild",
+      async () =>
+        (await world.run("show", run, "--tree")).out.includes("worker/approve\n") ||
+        (await world.run("show", run, "--tree")).out.includes("worker/approve  "),
+    );
     const plain = await world.run("show", run);
     expect(plain.out).toMatch(/2 children, 1 of them not finished/);
     const tree = await world.run("show", run, "--tree");
@@ -175,6 +209,13 @@ describe("show", () => {
     };
     expect(json.run.id).toBe(run);
     expect(json.children.map(({ children }) => children.length)).toEqual([1, 0]);
+  });
+
+  it("says in a list why a run is where it is, on one line", async () => {
+    const run = await world.begin("worker/charge", undefined, "paused");
+    const row = lines((await world.run("runs", "--status", "paused")).out).find((line) => line.startsWith(run));
+    expect(row).toMatch(/P0011 The effect of step "charge"/);
+    expect(row).not.toContain("\\n");
   });
 
   it("shortens what is long, and shows all of it with --full", async () => {
@@ -192,6 +233,7 @@ describe("show", () => {
       live: false,
       waits: [],
       children: { runs: [] },
+      journal: { entries: [], nextAfter: null },
     });
   });
 
@@ -201,14 +243,21 @@ describe("show", () => {
     expect((await world.run("show", run.slice(0, 24))).out).toContain(run);
     expect(await world.run("show", ABSENT)).toMatchObject({ code: 4, out: "", err: expect.stringContaining("P0031") });
     expect(await world.run("show", "ZZZZZZZZZZZZ")).toMatchObject({ code: 4, out: "" });
-    expect(await world.run("show", "what?")).toMatchObject({ code: 2, out: "", err: expect.stringContaining("not a run id") });
+    expect(await world.run("show", "what?")).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining("not a run id"),
+    });
     expect(await world.run("show")).toMatchObject({ code: 2 });
     const json = await world.run("show", ABSENT, "--json");
     expect(JSON.parse(json.err)).toMatchObject({ error: { code: "P0031", exit: 4 } });
   });
 
   it("names the candidates where an abbreviation is not enough", async () => {
-    const runs = [await world.begin("inbox/same/add", "1", "succeeded"), await world.begin("inbox/same/add", "2", "succeeded")];
+    const runs = [
+      await world.begin("inbox/same/add", "1", "succeeded"),
+      await world.begin("inbox/same/add", "2", "succeeded"),
+    ];
     // Runs of one key share the first part of their ids.
     const { code, err } = await world.run("show", (runs[0] ?? "").slice(0, 16));
     expect(code).toBe(2);
@@ -244,6 +293,15 @@ describe("tail", () => {
     expect(await world.run("tail", done)).toMatchObject({ code: 0 });
   });
 
+  it("ends where the run is deleted", async () => {
+    const run = await world.begin("worker/nap", 3_600_000, "suspended");
+    const tail = world.type(["tail", run]);
+    await until("it to listen", () => tail.out() !== "");
+    await world.post(`/runs/${run}/kill`, {});
+    await world.post(`/runs/${run}/purge`, {});
+    expect((await tail.done).code).toBe(1);
+  });
+
   it("follows everything until Ctrl-C, or one service", async () => {
     const all = world.type(["tail"]);
     const one = world.type(["tail", "--service", "inbox", "--json"]);
@@ -255,8 +313,8 @@ describe("tail", () => {
     all.interrupt();
     one.interrupt();
     expect((await all.done).code).toBe(130);
-    expect(documents((await one.done).out).filter(({ type }) => type === "run")).toSatisfy((events: { run: { service: string } }[]) =>
-      events.every(({ run }) => run.service === "inbox"),
+    expect(documents((await one.done).out).filter(({ type }) => type === "run")).toSatisfy(
+      (events: { run: { service: string } }[]) => events.every(({ run }) => run.service === "inbox"),
     );
   });
 
@@ -272,14 +330,21 @@ describe("result", () => {
     const run = await world.begin("worker/echo", { a: [1, "two"] }, "succeeded");
     expect(await world.run("result", run)).toEqual({ code: 0, out: '{"a":[1,"two"]}\n', err: "" });
     expect(await world.run("result", run.slice(-12))).toMatchObject({ code: 0, out: '{"a":[1,"two"]}\n' });
-    expect(JSON.parse((await world.run("result", run, "--json")).out)).toMatchObject({ runId: run, result: { a: [1, "two"] } });
+    expect(JSON.parse((await world.run("result", run, "--json")).out)).toMatchObject({
+      runId: run,
+      result: { a: [1, "two"] },
+    });
     const nothing = await world.begin("worker/nothing", undefined, "succeeded");
     expect(await world.run("result", nothing)).toEqual({ code: 0, out: "", err: "" });
   });
 
   it("exits with 1 and says why where the run failed", async () => {
     const run = await world.begin("worker/fail", undefined, "failed");
-    expect(await world.run("result", run)).toMatchObject({ code: 1, out: "", err: expect.stringContaining("no stamps left") });
+    expect(await world.run("result", run)).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringContaining("no stamps left"),
+    });
     const json = await world.run("result", run, "--json");
     expect(json.code).toBe(1);
     expect(json.out + json.err).toContain("no stamps left");
@@ -289,7 +354,11 @@ describe("result", () => {
     const early = await world.begin("worker/early", undefined, "failed");
     expect(await world.run("result", early)).toMatchObject({ code: 1, err: expect.stringContaining("too early") });
     const napping = await world.begin("worker/nap", 3_600_000, "suspended");
-    expect(await world.run("result", napping)).toMatchObject({ code: 1, out: "", err: expect.stringContaining("--wait") });
+    expect(await world.run("result", napping)).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringContaining("--wait"),
+    });
   });
 
   it("--wait waits, and Ctrl-C ends the waiting only", async () => {
@@ -303,7 +372,11 @@ describe("result", () => {
   });
 
   it("says that there is no such run", async () => {
-    expect(await world.run("result", ABSENT)).toMatchObject({ code: 4, out: "", err: expect.stringContaining("P0031") });
+    expect(await world.run("result", ABSENT)).toMatchObject({
+      code: 4,
+      out: "",
+      err: expect.stringContaining("P0031"),
+    });
     expect(await world.run("result", ABSENT, "--wait")).toMatchObject({ code: 4, out: "" });
     expect(await world.run("result", "bad id")).toMatchObject({ code: 2 });
   });
@@ -313,13 +386,15 @@ describe("services", () => {
   it("lists every handler as it is called", async () => {
     const { code, out, err } = await world.run("services");
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toMatch(/^worker\/echo +service .*Gives back what it got$/m);
+    expect(out).toMatch(/^worker\/nothing +service .*Does nothing at all$/m);
     expect(out).toMatch(/^inbox\/<key>\/add +object +exclusive$/m);
     expect(out).not.toMatch(ESCAPES);
   });
 
   it("gives the whole manifests as JSON", async () => {
-    const { services } = JSON.parse((await world.run("services", "--json")).out) as { services: { name: string; handlers: { name: string }[] }[] };
+    const { services } = JSON.parse((await world.run("services", "--json")).out) as {
+      services: { name: string; handlers: { name: string }[] }[];
+    };
     expect(services.map(({ name }) => name).toSorted()).toEqual(["inbox", "worker"]);
   });
 

@@ -8,7 +8,7 @@ export function createCancelChecker(): Checker {
   /** Children that were open when their parent was told, in this commit. */
   let open: { readonly parent: RunId; readonly child: ShadowRun }[] = [];
   /** Runs that were told of a child's end while they were being cancelled. */
-  let early: ShadowRun[] = [];
+  let early: { readonly run: ShadowRun; readonly generation: number }[] = [];
   return {
     name: "cancels",
     beforeCommit() {
@@ -21,7 +21,7 @@ export function createCancelChecker(): Checker {
         if (run === undefined) return;
         const { entry } = mutation;
         if (entry.kind === "signal" && entry.signal === CANCEL_SIGNAL) for (const child of openChildren(context, run)) open.push({ parent: run.record.id, child });
-        else if (entry.kind === "completion" && isToBeHeld(context, run, entry.id)) early.push(run);
+        else if (entry.kind === "completion" && isToBeHeld(context, run, entry.id)) early.push({ run, generation: run.record.generation });
       } else if (mutation.type === "updateRun") {
         const before = context.shadow.bySeq.get(mutation.run.seq)?.record;
         if (before === undefined || !isFinished(before.status) || before.generation !== mutation.run.generation) return;
@@ -30,7 +30,10 @@ export function createCancelChecker(): Checker {
       }
     },
     afterCommit(context) {
-      for (const { record } of early) if (!isFinished(record.status)) context.report("E7", `${context.names.of(record.id)} is told of its child's end before its own cancel`);
+      for (const { run, generation } of early) {
+        const { record } = run;
+        if (!isFinished(record.status) && record.generation === generation) context.report("E7", `${context.names.of(record.id)} is told of its child's end before its own cancel`);
+      }
       for (const { parent, child } of open) {
         const { record } = child;
         if (child.deleted || isFinished(record.status) || record.parent?.awaited !== true) continue;

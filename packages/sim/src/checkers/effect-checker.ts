@@ -32,7 +32,9 @@ function checkExecution(context: Context, number: number, command: number): void
   const { run: id, generation } = attempt.start;
   const run = context.shadow.run(id);
   if (run === undefined || run.record.generation !== generation) return;
-  if (run.completed.has(command)) context.report("E2", `step ${command} of ${context.names.of(id)} is run again, its result is in the journal`);
+  // A person settled the step and resumed the run: this attempt is to be aborted, and has not heard of it yet.
+  const isDoomed = run.entries.some(({ entry }) => entry.kind === "resumed" && entry.index > attempt.told);
+  if (run.completed.has(command) && !isDoomed) context.report("E2", `step ${command} of ${context.names.of(id)} is run again, its result is in the journal`);
 }
 
 /** Programs are deterministic: only another journal can lead them another way. */

@@ -21,6 +21,8 @@ export interface ShadowRun {
   /** Payloads of the signals that were ever written for this id, as JSON. */
   readonly signals: Set<string>;
   deleted: boolean;
+  /** A deleted run had the same id. */
+  readonly reborn: boolean;
 }
 
 export function keyText(key: KeyName): string {
@@ -82,7 +84,7 @@ export class Shadow {
   #insert(record: Run): void {
     const before = this.runs.get(record.id); // Callers may still be told of the one that was deleted.
     const [results, signals] = [before?.results ?? new Set<string>(), before?.signals ?? new Set<string>()];
-    const run: ShadowRun = { record, entries: [], commands: 0, completed: new Set(), results, signals, deleted: false };
+    const run: ShadowRun = { record, entries: [], commands: 0, completed: new Set(), results, signals, deleted: false, reborn: before !== undefined };
     this.runs.set(record.id, run);
     this.bySeq.set(record.seq, run);
     this.#noteResult(run, record.result);

@@ -54,13 +54,12 @@ function reporter(cli: Cli, flags: ServeFlags): DevReporter {
       if (output.json) output.line({ type: "changed", files });
       else say(`changed: ${files.map((file) => relative(io.cwd, file)).join(", ")}`);
     },
-    failed(error, stillServing) {
+    failed(error, next) {
       const explained = explain(revived(error));
-      if (output.json) output.line({ type: "failed", error: errorDocument(explained), stillServing });
+      if (output.json) output.line({ type: "failed", error: errorDocument(explained), next });
       else io.stderr.write(errorText(explained, paintFor(io.stderr, io.env)));
-      say(
-        stillServing ? "The version before goes on serving; save again when it is mended." : "Save again when it is mended.",
-      );
+      if (next === "serve on") say("The version before goes on serving; save again when it is mended.");
+      else if (next === "wait") say("Save again when it is mended.");
     },
     died(how, againInMs) {
       if (output.json) output.line({ type: "died", how, againInMs });
@@ -74,7 +73,7 @@ function reporter(cli: Cli, flags: ServeFlags): DevReporter {
 
 /** An error of the child process, as one that is explained like our own. */
 function revived({ message, code, metadata, stack }: ShownError): Error {
-  if (code !== undefined) return new RefusedError(0, message, code, metadata);
+  if (code !== undefined) return new RefusedError(500, message, code, metadata);
   const error = new Error(message);
   if (stack !== undefined) error.stack = stack;
   return error;

@@ -6,7 +6,7 @@ import { adminCommand, type Cli, type CommonOptions } from "../cli.ts";
 import { UsageError } from "../errors.ts";
 import { printAnswer } from "../print-answer.ts";
 import { parseCount } from "../run-filter.ts";
-import { findRun } from "../run-lookup.ts";
+import { resolveRunId } from "./run-id.ts";
 import { checkJson, readInput } from "../target.ts";
 
 interface Options extends CommonOptions {
@@ -20,13 +20,16 @@ export function settleCommand(cli: Cli): Command {
   return adminCommand("settle", "say what became of an at-most-once effect whose outcome is unknown")
     .argument("<run>", "its id, or the beginning or end of it")
     .argument("<command>", "number of the command, as `perdure show` says it", parseCount)
-    .option("--happened [json]", "it happened, and this is its result (absent: nothing; - reads it from standard input)")
+    .option(
+      "--happened [json]",
+      "it happened, and this is its result (absent: nothing; - reads it from standard input)",
+    )
     .option("--not-happened", "it did not happen: run it")
     .option("--failed <message>", "it failed for good: the code gets this as an error")
     .action(async (run: string, command: number, options: Options) => {
       const admin = cli.admin(options);
       const outcome = await outcomeOf(cli, options);
-      printAnswer(cli, options, await admin.settle(await findRun(admin, run), command, outcome));
+      printAnswer(cli, options, await admin.settle(await resolveRunId(admin, run), command, outcome));
     });
 }
 

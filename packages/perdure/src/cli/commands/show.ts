@@ -1,7 +1,7 @@
 // perdure show: one run as a timeline.
 
 import type { Command } from "commander";
-import type { EntryView, RunDetail, RunId, RunSummary } from "@perdure/protocol";
+import type { EntryView, JournalPage, RunDetail, RunId, RunSummary } from "@perdure/protocol";
 import type { AdminClient } from "../api/admin-client.ts";
 import type { Cli, CommonOptions } from "../cli.ts";
 import { adminCommand } from "../cli.ts";
@@ -42,8 +42,9 @@ export function showCommand(cli: Cli): Command {
       for await (const entry of admin.journal(id, after, maxPayload)) entries.push(entry);
       const tree = options.tree === true ? await treeOf(admin, id) : undefined;
       if (out.json) {
-        const { journal: _, ...rest } = detail;
-        out.document({ ...rest, entriesOmitted: after, journal: entries, ...(tree === undefined ? {} : { tree }) });
+        // As the API gives it, with more of the journal.
+        const journal: JournalPage = { entries, nextAfter: null };
+        out.document({ ...detail, entriesOmitted: after, journal, ...(tree === undefined ? {} : { tree }) });
         return;
       }
       const commandLine = (...words: readonly string[]): string => cli.commandLine(options, ...words);
@@ -72,7 +73,7 @@ function text(
       ? []
       : [style.paint("dim", `  … ${plural(omitted, "earlier entry", "earlier entries")}: --all shows them`)];
   section([...earlier, ...entryLines(entries, detail.run, style)]);
-  section(waitLines(detail, style));
+  section(waitLines(detail, entries, style));
   if (tree !== undefined) section([style.paint("bold", "tree"), ...treeLines(tree, style.paint, style.now)]);
   else section(childLines(detail, style));
   return lines.join("\n");

@@ -1,7 +1,14 @@
 // perdure tail: follows everything that changes, or one run until it ends.
 
 import type { Command } from "commander";
-import { isFinished, type ApiEvent, type RunId, type RunSummary, type RunView } from "@perdure/protocol";
+import {
+  isFinished,
+  type ApiEvent,
+  type RunId,
+  type RunStatus,
+  type RunSummary,
+  type RunView,
+} from "@perdure/protocol";
 import type { AdminClient } from "../api/admin-client.ts";
 import type { Cli, CommonOptions } from "../cli.ts";
 import { adminCommand } from "../cli.ts";
@@ -50,9 +57,8 @@ async function follow(
     if (id !== undefined) {
       // The stream first, then how it stands: what happens in between is in the stream.
       await Promise.race([opened.promise, next]);
-      const run = summaryOf((await admin.run(id, { journalLimit: 1, maxPayload: 0 })).run);
-      print({ type: "run", at: run.changedAt, created: false, run }, out);
-      if (isFinished(run.status)) return run.status === "succeeded";
+      const status = await printStanding(admin, out, id);
+      if (isFinished(status)) return status === "succeeded";
     }
     for (;;) {
       const { value: event, done } = await next;
@@ -61,6 +67,12 @@ async function follow(
       print(event, out);
       if (event.type === "run" && event.run.id === id && isFinished(event.run.status))
         return event.run.status === "succeeded";
+      if (event.type === "deleted" && event.runId === id) return false;
+      if (event.type === "reset" && id !== undefined) {
+        // Its end may be among what was missed.
+        const status = await printStanding(admin, out, id);
+        if (isFinished(status)) return status === "succeeded";
+      }
     }
   } finally {
     stop.abort();
@@ -68,7 +80,15 @@ async function follow(
   }
 }
 
-function summaryOf({ input: _, headers: __, result: ___, ...summary }: RunView): RunSummary {
+/** How the run stands now, as if that had just happened. */
+async function printStanding(admin: AdminClient, out: Output, id: RunId): Promise<RunStatus> {
+  const run = summaryOf((await admin.run(id, { journalLimit: 1, maxPayload: 0 })).run);
+  print({ type: "run", at: run.changedAt, created: false, run }, out);
+  return run.status;
+}
+
+function summaryOf(run: RunView): RunSummary {
+  const { input: _, headers: __, result: ___, ...summary } = run;
   return summary;
 }
 

@@ -22,7 +22,8 @@ import { Watcher } from "./watcher.ts";
 export interface DevReporter {
   listening(served: Served, watched: number, tookMs: number, first: boolean): void;
   changed(files: readonly string[]): void;
-  failed(error: ShownError, stillServing: boolean): void;
+  /** `serve on`: with the version before. `end`: no edit of the served files mends it. */
+  failed(error: ShownError, next: "serve on" | "wait" | "end"): void;
   died(how: string, againInMs: number): void;
   stopping(): void;
 }
@@ -71,12 +72,12 @@ export class Supervisor {
         await this.#replace();
         await this.#change();
       }
-      return this.#exit;
     } finally {
       this.#watcher.close();
       this.#standby?.kill();
       await this.#current?.stop(this.#options.graceMs);
     }
+    return this.#exit; // Only now: a second Ctrl-C may have come meanwhile.
   }
 
   /** Lets running steps finish; called again, does not wait for them. */
@@ -142,8 +143,9 @@ export class Supervisor {
         : answer.type === "ended"
           ? { ...ended, message: `${ended.message} (${answer.how})` }
           : ended;
-    this.#report.failed(error, this.#serving && this.#current !== undefined);
-    if (this.#first && FINAL.has(error.code)) this.#exit ??= TAKEN.has(error.code) ? EXIT.taken : EXIT.failed;
+    const isFinal = this.#first && FINAL.has(error.code);
+    this.#report.failed(error, this.#serving ? "serve on" : isFinal ? "end" : "wait");
+    if (isFinal) this.#exit ??= TAKEN.has(error.code) ? EXIT.taken : EXIT.failed;
   }
 
   async #lookAfter(child: ServingChild): Promise<void> {

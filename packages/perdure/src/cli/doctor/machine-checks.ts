@@ -130,7 +130,11 @@ function checkLock(directory: string, locked: boolean, isUp: boolean): Check {
   if (locked) {
     const who = owner === undefined ? "open in another process" : `open in process ${owner.pid} since ${owner.since}`;
     if (isUp) return ok("lock", who);
-    return warn("lock", `${who}, and no runtime answers where it was looked for`, "name where it listens with --admin, or stop that process");
+    return warn(
+      "lock",
+      `${who}, and no runtime answers where it was looked for`,
+      "name where it listens with --admin, or stop that process",
+    );
   }
   if (owner === undefined) return ok("lock", "nobody has it open; the last owner closed it in order");
   if (owner.host !== hostname())
@@ -149,7 +153,11 @@ async function checkIntegrity(directory: string, database: string): Promise<Chec
   const advice = `perdure export --data ${directory} writes out all that can be read; then restore a backup`;
   const walBytes = statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   if (readOwner(directory)?.state === "open" && walBytes === 0)
-    return fail("integrity", `${database}-wal is missing: its last owner did not close it, so commits were in it`, advice);
+    return fail(
+      "integrity",
+      `${database}-wal is missing: its last owner did not close it, so commits were in it`,
+      advice,
+    );
   try {
     const store = await openSqliteStore({ directory, readOnly: true });
     const counts = await store.reader.counts().finally(() => store.close());
@@ -164,7 +172,12 @@ async function checkIntegrity(directory: string, database: string): Promise<Chec
     if (found.length !== 1 || found[0] !== "ok")
       return fail("integrity", `${database} is damaged: ${found.join("; ")}`, advice);
     const runs = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    return ok("integrity", `whole; ${plural(runs, "run")}`);
+    const text = `the database is whole; ${plural(runs, "run")}`;
+    // Reading stops in silence where a log is damaged: only the opening for writing looks at all of it.
+    return ok(
+      "integrity",
+      walBytes === 0 ? text : `${text}; the log that is left beside it is checked by the next start`,
+    );
   } catch (error) {
     const { message, code } = explain(error);
     return fail("integrity", message, code === "P0042" ? "update Perdure" : advice);
