@@ -43,6 +43,8 @@ export type Question = Omit<Submit, "ticket"> | Omit<EditState, "ticket"> | Dist
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 interface Asker {
+  /** The run whose end it waits for. */
+  watches: RunId | null;
   resolve(reply: Reply): void;
   reject(error: unknown): void;
 }
@@ -158,13 +160,24 @@ export class Loop {
   }
 
   /** Decides a question in the next batch; the answer comes when it is durable, or when the run has ended (`await`). */
-  ask(question: Question): Promise<Reply> {
+  ask(question: Question, onAsked?: (withdraw: () => void) => void): Promise<Reply> {
     if (this.#state !== "running" && this.#state !== "draining") return Promise.reject(new LoopClosedError(this.#state));
     const ticket = ++this.#ticket;
     return new Promise((resolve, reject) => {
-      this.#askers.set(ticket, { resolve, reject });
+      this.#askers.set(ticket, { resolve, reject, watches: null });
       this.enqueue({ ...question, ticket } as Event);
+      onAsked?.(() => this.#withdraw(ticket));
     });
+  }
+
+  /** The asker has gone: what it asked for happens all the same, but nothing is kept to answer it. */
+  #withdraw(ticket: Ticket): void {
+    const run = this.#askers.get(ticket)?.watches ?? null;
+    this.#askers.delete(ticket);
+    if (run === null) return;
+    const others = (this.#watchers.get(run) ?? []).filter((watcher) => watcher.ticket !== ticket);
+    if (others.length > 0) this.#watchers.set(run, others);
+    else this.#watchers.delete(run);
   }
 
   enqueue(event: Event): void {
@@ -287,6 +300,9 @@ export class Loop {
         this.#launch(action.run, action.attempt, action.fresh);
         return;
       case "watch": {
+        const asker = this.#askers.get(action.ticket);
+        if (asker === undefined) return; // Withdrawn before it was decided.
+        asker.watches = action.run;
         const list = this.#watchers.get(action.run);
         const watcher = { ticket: action.ticket, existing: action.existing };
         if (list === undefined) this.#watchers.set(action.run, [watcher]);

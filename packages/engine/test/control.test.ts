@@ -214,6 +214,40 @@ describe("messages between runs", () => {
   });
 });
 
+describe("askers", () => {
+  test("one that has gone leaves nothing behind, and what it asked for happens all the same", async () => {
+    const world = await openWorld();
+    const run = await world.submit(service);
+    let withdraw = (): void => undefined;
+    let answered = false;
+    void world.loop.ask({ type: "attach", run }, (gone) => (withdraw = gone)).then(() => (answered = true));
+    const stays = world.loop.ask({ type: "attach", run });
+    await world.settle();
+    expect(world.loop.figures.watchers).toBe(2);
+    withdraw();
+    expect(world.loop.figures.watchers).toBe(1);
+    world.latest(run).replies.end(value("1"));
+    await world.settle();
+    expect(await stays).toMatchObject({ type: "finished" });
+    expect(answered).toBe(false);
+    expect(world.loop.figures.watchers).toBe(0);
+  });
+});
+
+describe("resume", () => {
+  test("of a run that is suspended until a step's next try makes the try now", async () => {
+    const world = await openWorld();
+    const run = await world.submit(service);
+    world.latest(run).replies.command(1, step("flaky"));
+    world.latest(run).replies.retrying(1, 3, { code: 500, message: "no" }, world.now + 60_000);
+    world.latest(run).replies.suspend([{ kind: "time", at: world.now + 60_000 }], 1);
+    await world.settle();
+    await world.ask({ type: "resume", run });
+    expect(world.latest(run).start.entries.at(-1)).toMatchObject({ kind: "resumed" });
+    expect(world.of(run)).toHaveLength(2);
+  });
+});
+
 describe("room", () => {
   test("submissions beyond the bound are refused, calls of handlers are not", async () => {
     const world = await openWorld({ limits: { attemptsLiveMax: 1, readyRunsMax: 2 } });

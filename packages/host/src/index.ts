@@ -5,6 +5,6 @@ export { describeEffect, EffectGuard, type EffectGuardOptions, type GuardMode, t
 export { installWatches } from "./guard/watches.ts";
 export { nodeClock, nodeScheduler } from "./node-ports.ts";
 export { childRunId, derivedRunId, idempotentRunId, randomRunId, workflowRunId } from "./run-ids.ts";
-export { Runtime, type Accepted, type Finished, type LiveView, type RuntimeFigures, type RuntimeOptions, type SubmitRequest } from "./runtime.ts";
+export { Runtime, type Accepted, type Finished, type LiveView, type OnAsked, type RuntimeFigures, type RuntimeOptions, type SubmitRequest } from "./runtime.ts";
 export { openDirectoryBlobs } from "./blobs/directory.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./stores/sqlite/open.ts";

@@ -71,6 +71,9 @@ export interface Finished {
   readonly result: Result;
 }
 
+/** Is given what withdraws the question: the asker has gone, and nothing is kept to answer it. The run goes on. */
+export type OnAsked = (withdraw: () => void) => void;
+
 /** What a run is doing now, for people. */
 export interface LiveView {
   /** An attempt is live in this process. */
@@ -139,8 +142,8 @@ export class Runtime {
   }
 
   /** Starts a run and answers when it has ended. */
-  async call(request: SubmitRequest): Promise<Finished> {
-    const reply = await this.#ask(this.#submission(request, true));
+  async call(request: SubmitRequest, onAsked?: OnAsked): Promise<Finished> {
+    const reply = await this.#ask(this.#submission(request, true), onAsked);
     if (reply.type !== "finished") throw unexpected(reply);
     return { run: reply.run, existing: reply.existing, result: reply.result };
   }
@@ -171,8 +174,8 @@ export class Runtime {
   }
 
   /** The result of a run, as soon as it has ended. */
-  async attach(run: RunId): Promise<Result> {
-    const reply = await this.#ask({ type: "attach", run });
+  async attach(run: RunId, onAsked?: OnAsked): Promise<Result> {
+    const reply = await this.#ask({ type: "attach", run }, onAsked);
     if (reply.type !== "finished") throw unexpected(reply);
     return reply.result;
   }
@@ -260,11 +263,11 @@ export class Runtime {
     return reply.status;
   }
 
-  async #ask(question: Question): Promise<Reply> {
+  async #ask(question: Question, onAsked?: OnAsked): Promise<Reply> {
     if (this.#closed) throw new ShuttingDownError("the runtime is shutting down; try again in a moment");
     let reply: Reply;
     try {
-      reply = await this.#loop.ask(question);
+      reply = await this.#loop.ask(question, onAsked);
     } catch (error) {
       throw outsideError(error);
     }

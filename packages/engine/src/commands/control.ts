@@ -38,8 +38,9 @@ export function resume(batch: Batch, event: Of<"resume">): void {
   const run = find(batch, event);
   if (run === undefined) return;
   const { status } = run.record;
-  if (status === "paused") {
-    goOn(batch, run);
+  const waitsForRetry = status === "suspended" && (run.record.awaiting ?? []).some((item) => item.kind === "time");
+  if (status === "paused" || waitsForRetry) {
+    goOn(batch, run); // A step that waits for its next try is tried now, with fresh counters.
   } else if (status === "retrying" || status === "suspended") {
     wake(batch, run); // Do not wait any longer: a retry is made now, a suspended run looks again.
   } else if (status !== "running") {

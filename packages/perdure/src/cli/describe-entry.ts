@@ -63,7 +63,7 @@ function refText({ ref }: CommandView): string {
   return printable(`${targetText(ref.target)} (idempotency key ${ref.idempotencyKey})`);
 }
 
-export function signalText(signal: SignalName, awakeable?: string): string {
+function signalText(signal: SignalName, awakeable?: string): string {
   if (awakeable !== undefined) return `awakeable ${awakeable}`;
   return signal === 1 ? "cancel" : printable(JSON.stringify(signal));
 }

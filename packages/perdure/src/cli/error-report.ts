@@ -9,7 +9,7 @@ import { printable } from "./text.ts";
 /** Metadata that has its own place below, or is of no use here. */
 const SHOWN_APART: ReadonlySet<string> = new Set(["do", "excerpt", "where"]);
 
-export function errorPage(code: string): string {
+function errorPage(code: string): string {
   return `docs/errors/${code}.md`;
 }
 

@@ -11,7 +11,7 @@ export interface Column {
   readonly shrinksTo?: number;
 }
 
-export interface Cell {
+interface Cell {
   readonly text: string;
   /** Applied after padding and cutting. */
   readonly paint?: (text: string) => string;

@@ -39,13 +39,13 @@ async function watchLines(admin: AdminClient, out: Output, filter: RunFilterBody
   }
 }
 
-export function runLine(run: RunSummary, at: string, out: Output): string {
+function runLine(run: RunSummary, at: string, out: Output): string {
   const why = briefReason(run, out.now, 200);
   return `${timeOfDay(Date.parse(at))}  ${run.id}  ${printable(targetText(run))}  ${run.status}${why === "" ? "" : `  ${why}`}`;
 }
 
 /** As the API filters lists. */
-export function matches(run: RunSummary, filter: RunFilterBody): boolean {
+function matches(run: RunSummary, filter: RunFilterBody): boolean {
   const { status, service, handler, key, parent, createdAfter, createdBefore } = filter;
   if (status !== undefined && !status.includes(run.status)) return false;
   if (service !== undefined && run.service !== service) return false;

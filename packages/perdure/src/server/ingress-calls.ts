@@ -165,7 +165,7 @@ export class CallRoutes {
       );
       return;
     }
-    this.#runtime.call(request).then(
+    this.#runtime.call(request, (withdraw) => res.on("close", withdraw)).then(
       ({ run, result }) => sendResult(req, res, result, run, this.#answers),
       (error: unknown) => this.#answers.send(req, res, error),
     );

@@ -200,6 +200,9 @@ describe("show", () => {
         (await world.run("show", run, "--tree")).out.includes("worker/approve\n") ||
         (await world.run("show", run, "--tree")).out.includes("worker/approve  "),
     );
+    await until("the child that has an end", async () =>
+      /succeeded +worker\/echo/.test((await world.run("show", run, "--tree")).out),
+    );
     const plain = await world.run("show", run);
     expect(plain.out).toMatch(/2 children, 1 of them not finished/);
     const tree = await world.run("show", run, "--tree");
@@ -362,7 +365,7 @@ describe("result", () => {
   });
 
   it("--wait waits, and Ctrl-C ends the waiting only", async () => {
-    const run = await world.begin("worker/nap", 400, "suspended");
+    const run = await world.begin("worker/nap", 400);
     expect(await world.run("result", run, "--wait")).toEqual({ code: 0, out: '"rested"\n', err: "" });
     const long = await world.begin("worker/nap", 3_600_000, "suspended");
     const waiting = world.type(["result", long, "--wait"]);

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { BIN, findOldNode, Project, takePort, type Running } from "./typed-process.ts";
+import { BIN, findOldNode, Project, takePort, typeHere, type Running } from "./typed-process.ts";
 
 const GREETER = `
 import { service } from "perdure";
@@ -57,7 +57,17 @@ describe("start", () => {
     expect(listening).toMatchObject({ type: "listening", services: [{ name: "greeter" }] });
     server.signal("SIGINT");
     expect((await server.ended).code).toBe(0);
-    const quiet = project.start("start", "greeter.ts", "--quiet", "--port", "0", "--admin-port", "0", "--data", "other");
+    const quiet = project.start(
+      "start",
+      "greeter.ts",
+      "--quiet",
+      "--port",
+      "0",
+      "--admin-port",
+      "0",
+      "--data",
+      "other",
+    );
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     quiet.signal("SIGINT");
     expect(await quiet.ended).toEqual({ code: 0, out: "", err: "" });
@@ -151,13 +161,18 @@ describe("files that cannot be served", () => {
   });
 
   it("tells of a type that is imported as a value", async () => {
-    const err = await refusal("a.ts", 'import { T } from "./t.ts";\nexport const a: T = 1;\n', { "t.ts": "export type T = number;" });
+    const err = await refusal("a.ts", 'import { T } from "./t.ts";\nexport const a: T = 1;\n', {
+      "t.ts": "export type T = number;",
+    });
     expect(err).toMatch(/P0052 a\.ts:1 /);
     expect(err).toContain("import type");
   });
 
   it("points at what a module throws while it is loaded", async () => {
-    const err = await refusal("a.ts", 'export function f(): void {\n  throw new Error("no key in the environment");\n}\nf();\n');
+    const err = await refusal(
+      "a.ts",
+      'export function f(): void {\n  throw new Error("no key in the environment");\n}\nf();\n',
+    );
     expect(err).toMatch(/P0052 a\.ts:2:\d+ cannot be loaded: no key in the environment/);
   });
 
@@ -168,7 +183,10 @@ describe("files that cannot be served", () => {
   });
 
   it("tells a wrong definition by its own error", async () => {
-    const err = await refusal("a.ts", 'import { service } from "perdure";\nexport const a = service("a b", { async f() {} });\n');
+    const err = await refusal(
+      "a.ts",
+      'import { service } from "perdure";\nexport const a = service("a b", { async f() {} });\n',
+    );
     expect(err).toMatch(/^perdure: P0054 "a b" cannot be the name of a service/);
   });
 
@@ -205,7 +223,8 @@ describe("dev", () => {
   });
 
   it("reloads on a change of what is served or imported, and runs go on across it", async () => {
-    const file = (word: string): string => GREETER.replace('"hello "', word).replace("import {", 'import { word } from "./lib/word.ts"; import {');
+    const file = (word: string): string =>
+      GREETER.replace('"hello "', word).replace("import {", 'import { word } from "./lib/word.ts"; import {');
     project = new Project({ "greeter.ts": file("word"), "lib/word.ts": 'export const word = "hello ";' });
     const server = project.start("dev", "greeter.ts", ...ANY);
     const { url, admin } = await addressesOf(server);
@@ -250,7 +269,9 @@ describe("dev", () => {
   });
 
   it("starts the server again when it dies", async () => {
-    project = new Project({ "greeter.ts": `${GREETER}\nexport const pids = process.stderr.write("pid " + process.pid + "\\n");\n` });
+    project = new Project({
+      "greeter.ts": `${GREETER}\nexport const pids = process.stderr.write("pid " + process.pid + "\\n");\n`,
+    });
     const server = project.start("dev", "greeter.ts", ...ANY);
     const { url } = await addressesOf(server);
     const pid = Number(/pid (\d+)/.exec(server.err)?.[1]);
@@ -270,7 +291,9 @@ describe("dev", () => {
   });
 
   it("leaves no process behind when it is killed", async () => {
-    project = new Project({ "greeter.ts": `${GREETER}\nexport const pids = process.stderr.write("pid " + process.pid + "\\n");\n` });
+    project = new Project({
+      "greeter.ts": `${GREETER}\nexport const pids = process.stderr.write("pid " + process.pid + "\\n");\n`,
+    });
     const server = project.start("dev", "greeter.ts", ...ANY);
     await addressesOf(server);
     const pid = Number(/pid (\d+)/.exec(server.err)?.[1]);
@@ -330,7 +353,11 @@ describe("call", () => {
 describe("the process", () => {
   it("survives a reader that has seen enough", () => {
     project = new Project();
-    const { status, stderr } = spawnSync("bash", ["-c", `"${process.execPath}" --conditions=perdure-source "${BIN}" --help | head -1`], { encoding: "utf8" });
+    const { status, stderr } = spawnSync(
+      "bash",
+      ["-c", `"${process.execPath}" --conditions=perdure-source "${BIN}" --help | head -1`],
+      { encoding: "utf8" },
+    );
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   });
 
@@ -339,18 +366,27 @@ describe("the process", () => {
     const { url } = await addressesOf(project.start("start", "greeter.ts", ...ANY));
     writeFileSync(join(project.folder, "in.json"), '"from a file"');
     const command = `"${process.execPath}" --conditions=perdure-source "${BIN}" call greeter/hello - --url ${url} < in.json`;
-    expect(spawnSync("bash", ["-c", command], { cwd: project.folder, encoding: "utf8" }).stdout).toBe('"hello from a file"\n');
+    expect(spawnSync("bash", ["-c", command], { cwd: project.folder, encoding: "utf8" }).stdout).toBe(
+      '"hello from a file"\n',
+    );
   });
 
   const old = findOldNode();
-  it.skipIf(old === undefined)("says in one line that Node is too old (skipped where no Node below 24 is installed)", () => {
-    project = new Project();
-    const { status, stdout, stderr } = spawnSync(old ?? "", [BIN, "runs", "--json"], { encoding: "utf8" });
-    expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
-    expect(stderr).toMatch(/^perdure: needs Node 24 or newer, and this is Node \d+\.\d+\.\d+: run `npx -p node@24 perdure runs --json`, .*\n$/);
-    expect(stderr.split("\n")).toHaveLength(2);
-  });
+  it.skipIf(old === undefined)(
+    "says in one line that Node is too old (skipped where no Node below 24 is installed)",
+    () => {
+      project = new Project();
+      const { status, stdout, stderr } = spawnSync(old ?? "", [BIN, "runs", "--json"], { encoding: "utf8" });
+      expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
+      expect(stderr).toMatch(
+        /^perdure: needs Node 24 or newer, and this is Node \d+\.\d+\.\d+: run `npx -p node@24 perdure runs --json`, .*\n$/,
+      );
+      expect(stderr.split("\n")).toHaveLength(2);
+    },
+  );
+});
 
+describe("a wrong command line", () => {
   it.each([
     [["rusn"], 'did you mean "runs"'],
     [["runs", "--limti", "3"], "--limit"],
@@ -365,10 +401,29 @@ describe("the process", () => {
     [["send", "a/b", "--delay", "soon"], "duration"],
     [["runs", "--admin", "nowhere"], "http://127.0.0.1:9070"],
   ])("ends with 2 at %j", async (words, message) => {
-    project = new Project();
-    const { code, out, err } = await project.run(...words);
+    const { code, out, err } = await typeHere(words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toMatch(/^perdure: /);
     expect(err).toContain(message);
+  });
+
+  it("is told as JSON under --json", async () => {
+    for (const words of [
+      ["runs", "--limit", "many", "--json"],
+      ["call", "greeter", "--json"],
+      ["rusn", "--json"],
+    ]) {
+      const { code, out, err } = await typeHere(words);
+      expect({ code, out }).toEqual({ code: 2, out: "" });
+      expect(JSON.parse(err)).toMatchObject({ error: { exit: 2 } });
+    }
+  });
+
+  it("is helped: help and the version are on standard output, with the exit codes", async () => {
+    const help = await typeHere([]);
+    expect(help).toMatchObject({ code: 0, err: "" });
+    for (const part of ["Serve:", "Exit codes:", "130  interrupted"]) expect(help.out).toContain(part);
+    expect(await typeHere(["help", "state"])).toMatchObject({ code: 0, err: "" });
+    expect((await typeHere(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });

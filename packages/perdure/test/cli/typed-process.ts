@@ -6,6 +6,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Io } from "../../src/cli/io.ts";
+import { main } from "../../src/cli/main.ts";
 
 export const PACKAGE: string = fileURLToPath(new URL("../..", import.meta.url));
 /** Without it every process would strip the types of two hundred files again. */
@@ -104,7 +106,8 @@ export class Running {
     const look = (): void => {
       const found = pattern.exec(this.out.slice(from)) ?? pattern.exec(this.err);
       if (found !== null) resolve(found);
-      else if (this.#process.exitCode !== null || this.#process.signalCode !== null) reject(this.#inVain(pattern, "ended"));
+      else if (this.#process.exitCode !== null || this.#process.signalCode !== null)
+        reject(this.#inVain(pattern, "ended"));
     };
     this.#listeners.add(look);
     const timer = setTimeout(() => reject(this.#inVain(pattern, "time is over")), WAIT_MS_MAX);
@@ -123,6 +126,22 @@ export class Running {
     if (this.#process.exitCode === null && this.#process.signalCode === null) this.#process.kill("SIGKILL");
     await this.ended;
   }
+}
+
+/** The command line in this process, as a pipe sees it. */
+export async function typeHere(words: readonly string[], env: Io["env"] = {}): Promise<Ended> {
+  const written = { out: "", err: "" };
+  const code = await main(words, {
+    stdin: (async function* () {})(),
+    stdout: { write: (text) => (written.out += String(text)) },
+    stderr: { write: (text) => (written.err += String(text)) },
+    env,
+    cwd: tmpdir(),
+    now: Date.now,
+    interrupted: new AbortController().signal,
+    onStop: () => () => undefined,
+  });
+  return { code, ...written };
 }
 
 /** Runs until `close` is called; the port is taken for as long. */

@@ -21,6 +21,11 @@ export class EventParser {
   #event = "";
   #data: string[] = [];
 
+  /** The last id that was said, also with no event. */
+  get lastId(): string | undefined {
+    return this.#id;
+  }
+
   push(text: string): readonly ServerEvent[] {
     const events: ServerEvent[] = [];
     const lines = (this.#rest + text).split(/\r\n|\n|\r(?!$)/);
@@ -80,9 +85,10 @@ export async function* eventStream(
       const parser = new EventParser();
       for await (const chunk of response.setEncoding("utf8")) {
         for (const event of parser.push(chunk as string)) {
-          if (event.id !== undefined) lastId = event.id;
+          lastId = event.id ?? lastId;
           yield event;
         }
+        lastId = parser.lastId ?? lastId;
       }
     } catch (error) {
       const failure = error instanceof RefusedError ? error : connectionError(error as Error, connection);

@@ -53,7 +53,7 @@ export async function open(connection: Connection, path: string, request: HttpRe
 }
 
 /** The whole answer. @throws RefusedError where it is not 2xx, as the runtime says it. */
-export async function ask(connection: Connection, path: string, request: HttpRequest = {}): Promise<HttpAnswer> {
+async function ask(connection: Connection, path: string, request: HttpRequest = {}): Promise<HttpAnswer> {
   const response = await open(connection, path, request);
   const text = await bodyOf(response, connection);
   const answer = { status: response.statusCode ?? 0, headers: response.headers, text };

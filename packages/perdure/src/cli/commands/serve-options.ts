@@ -155,7 +155,7 @@ function sample(schema: object | undefined): unknown {
 
 /** Names that the address is refused before anything is loaded: the mistake is on the command line. */
 export function checkAddress(options: ServeOptions): void {
-  const loopback = options.host === "localhost" || options.host === "::1" || /^127\./.test(options.host);
+  const loopback = options.host === "localhost" || options.host === "::1" || options.host.startsWith("127.");
   if (loopback || options.token !== undefined) return;
   throw new BindRefusedError(`${options.host} can be reached by others, and no credentials are set`);
 }

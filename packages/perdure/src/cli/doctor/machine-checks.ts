@@ -160,7 +160,7 @@ async function checkIntegrity(directory: string, database: string): Promise<Chec
     );
   try {
     const store = await openSqliteStore({ directory, readOnly: true });
-    const counts = await store.reader.counts().finally(() => store.close());
+    const counts = await store.reader.counts().finally(async () => store.close());
     const db = new DatabaseSync(database, { readOnly: true, timeout: 1_000 });
     let found: string[];
     try {
