@@ -15,16 +15,25 @@ const benches: Record<string, string> = {
   floor: "the bare machine: HTTP and group commit into SQLite without an engine, three ways",
 };
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { json: { type: "boolean" }, long: { type: "boolean" }, only: { type: "string" } },
-});
+const { positionals, values } = readArguments();
 const [name = ""] = positionals;
 
 if (positionals.length !== 1 || !Object.hasOwn(benches, name)) {
   const list = Object.entries(benches).map(([key, what]) => `  ${key.padEnd(10)} ${what}`);
   progress([name === "" ? "Which benchmark?" : `No benchmark is called "${positionals.join(" ")}".`, ...list].join("\n"));
   process.exit(2);
+}
+
+function readArguments(): { positionals: string[]; values: { json?: boolean; long?: boolean; only?: string } } {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { json: { type: "boolean" }, long: { type: "boolean" }, only: { type: "string" } },
+    });
+  } catch (error) {
+    progress(`${(error as Error).message}\nUsage: npm run bench -- <name> [--long] [--json] [--only perdure,restate]`);
+    process.exit(2);
+  }
 }
 
 try {

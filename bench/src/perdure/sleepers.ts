@@ -23,7 +23,7 @@ const runs = Number(runsText);
 /** Runs that are submitted and not yet durable. */
 const IN_FLIGHT = 500;
 /** For each thousand: rather more than a slow disk takes, so that all sleep before the first wakes. */
-const MS_PER_THOUSAND = Number(process.env["SLEEPERS_MS_PER_THOUSAND"] ?? 350);
+const MS_PER_THOUSAND = Number(process.env["SLEEPERS_MS_PER_THOUSAND"] ?? 150);
 
 const sleeper = service("sleeper", {
   async nap(ctx, input: { ms: number }) {

@@ -7,8 +7,8 @@ import { EXIT, type ExitCode } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { Output } from "./output.ts";
 
-export const ADMIN_URL_DEFAULT = "http://127.0.0.1:9070";
-export const INGRESS_URL_DEFAULT = "http://127.0.0.1:8080";
+const ADMIN_URL_DEFAULT = "http://127.0.0.1:9070";
+const INGRESS_URL_DEFAULT = "http://127.0.0.1:8080";
 
 export interface CommonOptions {
   readonly json?: boolean;
@@ -16,6 +16,9 @@ export interface CommonOptions {
   readonly url?: string;
   readonly token?: string;
 }
+
+/** Commands that take --url. */
+const ASKS_INGRESS: ReadonlySet<string> = new Set(["call", "send", "result", "doctor"]);
 
 export class Cli {
   readonly io: Io;
@@ -60,6 +63,9 @@ export class Cli {
   commandLine(options: CommonOptions, ...words: readonly string[]): string {
     const flags: string[] = [];
     if (options.admin !== undefined && options.admin !== ADMIN_URL_DEFAULT) flags.push("--admin", options.admin);
+    const [command = ""] = words;
+    if (ASKS_INGRESS.has(command) && options.url !== undefined && options.url !== INGRESS_URL_DEFAULT)
+      flags.push("--url", options.url);
     return [this.program, ...words, ...flags].join(" ");
   }
 }

@@ -6,7 +6,7 @@ import type { Io } from "./io.ts";
 import { paintFor, type Paint } from "./style.ts";
 import { printable } from "./text.ts";
 
-/** Metadata that has its own place below, or is of no use here. */
+/** Metadata that has its own place. */
 const SHOWN_APART: ReadonlySet<string> = new Set(["do", "excerpt", "where"]);
 
 function errorPage(code: string): string {
@@ -40,7 +40,7 @@ export function errorText(explained: Explained, paint: Paint): string {
   for (const line of more) lines.push(`  ${printable(line)}`);
   for (const line of metadata["excerpt"]?.split("\n") ?? []) lines.push(`    ${paint("dim", printable(line))}`);
   for (const [name, value] of Object.entries(metadata))
-    if (!SHOWN_APART.has(name)) lines.push(`  ${name}: ${printable(value)}`);
+    if (!SHOWN_APART.has(name) && !message.includes(value)) lines.push(`  ${name}: ${printable(value)}`);
   if (stack !== undefined)
     lines.push(
       ...stack

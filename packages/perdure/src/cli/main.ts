@@ -4,20 +4,18 @@ import { Command, CommanderError } from "commander";
 import { editDistance } from "@perdure/sdk";
 import { Cli } from "./cli.ts";
 import { COMMAND_GROUPS } from "./commands/index.ts";
+import { CHILD_COMMAND } from "./dev/messages.ts";
 import { reportError } from "./error-report.ts";
 import { UsageError } from "./errors.ts";
 import { EXIT, EXIT_MEANINGS, type ExitCode } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { VERSION } from "../version.ts";
 
-/** What `dev` starts its child with; of no use to people. */
-export const SERVE_AS_CHILD = "dev-child";
-
 /** Of help, where there is no terminal. */
 const HELP_WIDTH = 100;
 
 export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
-  if (args[0] === SERVE_AS_CHILD) {
+  if (args[0] === CHILD_COMMAND) {
     // Loaded only here: commands that talk to a runtime do not need one of their own.
     const { serveAsChild } = await import("./dev/child.ts");
     return serveAsChild(io);

@@ -29,7 +29,9 @@ export async function findRun(admin: AdminClient, text: string): Promise<RunId> 
     `SELECT id FROM runs WHERE id LIKE '%${part}' OR id LIKE 'run_1${part}%' ORDER BY seq DESC LIMIT ${CANDIDATES}`,
     CANDIDATES,
   );
-  const found = rows.flatMap(([id]) => (typeof id === "string" ? [id] : [])).filter((id) => id.endsWith(part) || id.startsWith(`run_1${part}`));
+  const found = rows
+    .flatMap(([id]) => (typeof id === "string" ? [id] : []))
+    .filter((id) => id.endsWith(part) || id.startsWith(`run_1${part}`));
   const [only] = found;
   if (only === undefined)
     throw new RefusedError(404, `there is no run whose id begins or ends with "${part}"`, "P0031");

@@ -67,19 +67,19 @@ async function watchTable(admin: AdminClient, out: Output, options: WatchOptions
   };
   const read = async (): Promise<void> => {
     runs = (await admin.runs({ ...options.filter, limit: Math.min(options.limit, 1_000) })).runs;
-    paint();
   };
   await read(); // Whatever is wrong shows before the screen is taken.
   let dirty = false;
   const reading = setInterval(() => {
     if (!dirty) return;
     dirty = false;
-    read().catch(() => {
+    read().then(paint, () => {
       dirty = true; // The runtime is away: the event stream says so, and reads again when it is back.
     });
   }, READ_EVERY_MS);
   const painting = setInterval(paint, PAINT_EVERY_MS);
   out.raw(ENTER);
+  paint();
   try {
     const stream = admin.events({
       ...(options.filter.service === undefined ? {} : { query: { service: options.filter.service } }),

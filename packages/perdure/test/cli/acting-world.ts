@@ -25,7 +25,9 @@ const worker = service("worker", {
 });
 
 const box = object("box", {
-  put: async (ctx, value: unknown) => void ctx.set("value", value),
+  put: async (ctx, value: unknown) => {
+    ctx.set("value", value);
+  },
   hold: async (ctx) => ctx.signal("release"),
 });
 

@@ -333,7 +333,7 @@ describe("call", () => {
     calling.signal("SIGINT");
     const { code, err } = await calling.ended;
     expect(code).toBe(130);
-    expect(err).toMatch(/the run goes on: perdure result run_1\w{33} --wait/);
+    expect(err).toMatch(/the run goes on: perdure result run_1\w{33} --wait --url http/);
   });
 
   it("ends with 3 where nothing listens, and prints one JSON document under --json", async () => {

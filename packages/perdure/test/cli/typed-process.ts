@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import type { Io } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 
-export const PACKAGE: string = fileURLToPath(new URL("../..", import.meta.url));
+const PACKAGE: string = fileURLToPath(new URL("../..", import.meta.url));
 /** Without it every process would strip the types of two hundred files again. */
 const COMPILED: string = join(PACKAGE, "..", "..", "node_modules", ".cache", "perdure", "compiled");
 export const BIN: string = join(PACKAGE, "bin", "perdure.mjs");
@@ -128,10 +128,19 @@ export class Running {
   }
 }
 
+export function silentIo(): Io {
+  return ioInto({ out: "", err: "" }, {});
+}
+
 /** The command line in this process, as a pipe sees it. */
 export async function typeHere(words: readonly string[], env: Io["env"] = {}): Promise<Ended> {
   const written = { out: "", err: "" };
-  const code = await main(words, {
+  const code = await main(words, ioInto(written, env));
+  return { code, ...written };
+}
+
+function ioInto(written: { out: string; err: string }, env: Io["env"]): Io {
+  return {
     stdin: (async function* () {})(),
     stdout: { write: (text) => (written.out += String(text)) },
     stderr: { write: (text) => (written.err += String(text)) },
@@ -140,8 +149,7 @@ export async function typeHere(words: readonly string[], env: Io["env"] = {}): P
     now: Date.now,
     interrupted: new AbortController().signal,
     onStop: () => () => undefined,
-  });
-  return { code, ...written };
+  };
 }
 
 /** Runs until `close` is called; the port is taken for as long. */

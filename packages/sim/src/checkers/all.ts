@@ -61,8 +61,10 @@ export class Checkers {
   }
 
   #before(observation: Observation): void {
-    if (observation.type === "acquired") this.shadow.epoch = observation.epoch;
-    else if (observation.type === "started") {
+    if (observation.type === "acquired") {
+      this.shadow.epoch = observation.epoch;
+      this.shadow.owner = observation.host;
+    } else if (observation.type === "started") {
       const { attempt: number, host, epoch, start } = observation;
       const attempt: SeenAttempt = { number, host, epoch, start, told: 0, seen: null, over: null };
       this.#attempts.set(number, attempt);

@@ -6,7 +6,8 @@ import { isCurrent, isLive } from "./checker.ts";
 export const attemptChecker: Checker = {
   name: "attempts",
   beforeCommit(context, { commit, host }) {
-    const { epoch } = context.shadow;
+    const { epoch, owner } = context.shadow;
+    if (host !== owner) context.report("E4", `host ${host} writes, and host ${owner} has the partition`);
     if (commit.epoch !== epoch) context.report("E4", `host ${host} writes under epoch ${commit.epoch}, the partition is at ${epoch}`);
   },
   observe(context, observation) {

@@ -32,7 +32,7 @@ export function createCancelChecker(): Checker {
     afterCommit(context) {
       for (const { run, generation } of early) {
         const { record } = run;
-        if (!isFinished(record.status) && record.generation === generation) context.report("E7", `${context.names.of(record.id)} is told of its child's end before its own cancel`);
+        if (!run.deleted && !isFinished(record.status) && record.generation === generation) context.report("E7", `${context.names.of(record.id)} is told of its child's end before its own cancel`);
       }
       for (const { parent, child } of open) {
         const { record } = child;

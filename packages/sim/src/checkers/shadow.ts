@@ -36,6 +36,8 @@ export class Shadow {
   readonly state: Map<string, Map<string, Payload>> = new Map();
   readonly childrenOf: Map<RunId, ShadowRun[]> = new Map();
   epoch = 0;
+  /** The host that took the partition last. */
+  owner = -1;
 
   run(id: RunId): ShadowRun | undefined {
     const run = this.runs.get(id);

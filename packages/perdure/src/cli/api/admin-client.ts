@@ -24,7 +24,7 @@ import type {
   VersionAnswer,
 } from "@perdure/protocol";
 import { eventStream, type EventStreamOptions } from "./event-stream.ts";
-import { askJson, open, type Connection, type HttpRequest } from "./http.ts";
+import { askJson, open, type Connection } from "./http.ts";
 
 export interface RunsQuery extends RunFilterBody {
   readonly order?: "newest" | "oldest";
@@ -41,19 +41,6 @@ export class AdminClient {
 
   constructor(connection: Connection) {
     this.connection = connection;
-  }
-
-  /** Any other path. */
-  get<T>(path: string, query: HttpRequest["query"] = {}): Promise<T> {
-    return askJson(this.connection, path, { query });
-  }
-
-  post<T>(path: string, body: unknown = {}): Promise<T> {
-    return askJson(this.connection, path, { method: "POST", body });
-  }
-
-  patch<T>(path: string, body: unknown): Promise<T> {
-    return askJson(this.connection, path, { method: "PATCH", body });
   }
 
   runs(query: RunsQuery): Promise<RunPage> {

@@ -37,7 +37,7 @@ async function call(cli: Cli, target: string, json: string | undefined, options:
     cli.exitCode = printOutcome(cli, options, runId, outcome);
   } catch (error) {
     if (error instanceof InterruptedError)
-      cli.hint(options, `the run goes on: ${cli.commandLine({}, "result", runId, "--wait")}`);
+      cli.hint(options, `the run goes on: ${cli.commandLine(options, "result", runId, "--wait")}`);
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { adminCommand, type Cli, type CommonOptions } from "../cli.ts";
 import { printAnswer } from "../print-answer.ts";
 import { parseCount } from "../run-filter.ts";
-import { resolveRunId } from "./run-id.ts";
+import { findRun } from "../run-lookup.ts";
 
 interface Options extends CommonOptions {
   readonly from: number;
@@ -16,6 +16,6 @@ export function restartCommand(cli: Cli): Command {
     .requiredOption("--from <entry>", "the first entry that is forgotten; 1 starts anew", parseCount)
     .action(async (run: string, options: Options) => {
       const admin = cli.admin(options);
-      printAnswer(cli, options, await admin.restart(await resolveRunId(admin, run), options.from));
+      printAnswer(cli, options, await admin.restart(await findRun(admin, run), options.from));
     });
 }

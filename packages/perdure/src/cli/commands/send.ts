@@ -28,6 +28,6 @@ export function sendCommand(cli: Cli): Command {
       if (out.json) out.document(answer);
       else out.text(answer.runId);
       if (answer.status === "previouslyAccepted") out.note("it was there already");
-      out.note(`its result: ${cli.commandLine({}, "result", answer.runId, "--wait")}`);
+      out.note(`its result: ${cli.commandLine(options, "result", answer.runId, "--wait")}`);
     });
 }

@@ -6,7 +6,7 @@ import { adminCommand, type Cli, type CommonOptions } from "../cli.ts";
 import { UsageError } from "../errors.ts";
 import { printAnswer } from "../print-answer.ts";
 import { parseCount } from "../run-filter.ts";
-import { resolveRunId } from "./run-id.ts";
+import { findRun } from "../run-lookup.ts";
 import { checkJson, readInput } from "../target.ts";
 
 interface Options extends CommonOptions {
@@ -29,7 +29,7 @@ export function settleCommand(cli: Cli): Command {
     .action(async (run: string, command: number, options: Options) => {
       const admin = cli.admin(options);
       const outcome = await outcomeOf(cli, options);
-      printAnswer(cli, options, await admin.settle(await resolveRunId(admin, run), command, outcome));
+      printAnswer(cli, options, await admin.settle(await findRun(admin, run), command, outcome));
     });
 }
 

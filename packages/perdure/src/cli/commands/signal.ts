@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { adminCommand, type Cli, type CommonOptions } from "../cli.ts";
 import { printAnswer } from "../print-answer.ts";
-import { resolveRunId } from "./run-id.ts";
+import { findRun } from "../run-lookup.ts";
 import { readInput } from "../target.ts";
 
 export function signalCommand(cli: Cli): Command {
@@ -14,6 +14,6 @@ export function signalCommand(cli: Cli): Command {
     .action(async (run: string, name: string, json: string | undefined, options: CommonOptions) => {
       const admin = cli.admin(options);
       const payload = await readInput(json, cli.io);
-      printAnswer(cli, options, await admin.signal(await resolveRunId(admin, run), name, payload));
+      printAnswer(cli, options, await admin.signal(await findRun(admin, run), name, payload));
     });
 }

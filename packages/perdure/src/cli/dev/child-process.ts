@@ -7,7 +7,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Served, ServeOptions } from "../serve.ts";
-import type { FromChild, ShownError, ToChild } from "./messages.ts";
+import { CHILD_COMMAND, type FromChild, type ShownError, type ToChild } from "./messages.ts";
 
 export type Answer =
   | { readonly type: "loaded" }
@@ -25,7 +25,7 @@ export class ServingChild {
   readonly #answers: ((answer: Answer) => void)[] = [];
 
   constructor(onFile: (file: string) => void) {
-    this.#process = fork(BIN, ["dev-child"], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    this.#process = fork(BIN, [CHILD_COMMAND], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
     this.ended = new Promise((resolve) => {
       this.#process.on("error", (error) => resolve(error.message));
       this.#process.on("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));

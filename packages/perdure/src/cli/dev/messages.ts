@@ -12,6 +12,9 @@
 
 import type { Served, ServeOptions } from "../serve.ts";
 
+/** The command that `dev` starts its child with. Not for people, and not in --help. */
+export const CHILD_COMMAND = "dev-child";
+
 export type ToChild =
   | { readonly type: "load"; readonly options: ServeOptions }
   | { readonly type: "serve"; readonly port: number; readonly adminPort: number }

@@ -88,6 +88,8 @@ function sizeOf(path: string): number {
   return total;
 }
 
+type Store = Awaited<ReturnType<typeof openSqliteStore>>;
+
 interface Owner {
   readonly pid: number;
   readonly host: string;
@@ -149,6 +151,14 @@ function checkLock(directory: string, locked: boolean, isUp: boolean): Check {
   );
 }
 
+async function countsOf(store: Store): ReturnType<Store["reader"]["counts"]> {
+  try {
+    return await store.reader.counts();
+  } finally {
+    await store.close();
+  }
+}
+
 async function checkIntegrity(directory: string, database: string): Promise<Check> {
   const advice = `perdure export --data ${directory} writes out all that can be read; then restore a backup`;
   const walBytes = statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0;
@@ -160,7 +170,7 @@ async function checkIntegrity(directory: string, database: string): Promise<Chec
     );
   try {
     const store = await openSqliteStore({ directory, readOnly: true });
-    const counts = await store.reader.counts().finally(async () => store.close());
+    const counts = await countsOf(store);
     const db = new DatabaseSync(database, { readOnly: true, timeout: 1_000 });
     let found: string[];
     try {

@@ -1,0 +1,165 @@
+// Does the simulator find anything? For each promise an engine that breaks it, by a port that lies; some world of a few
+// hundred must show it.
+
+import type { Clock, Loaded, Store } from "@perdure/engine";
+import { AssertionError, type AttemptReplies, type Entry, type Executor } from "@perdure/protocol";
+import { describe, expect, test } from "vitest";
+import type { Sabotage } from "./sim-host.ts";
+import { runWorld } from "./world.ts";
+
+const SEEDS_MAX = 300;
+
+/** The first seed in which `promise` is seen to be broken. */
+async function firstCatch(sabotage: () => Sabotage, promise: string, executor: "script" | "sdk"): Promise<number | null> {
+  for (let seed = 1; seed <= SEEDS_MAX; seed += 1) {
+    const { violations } = await runWorld({ seed, executor, sabotage: sabotage() });
+    if (violations.some((violation) => violation.promise === promise)) return seed;
+  }
+  return null;
+}
+
+/** A store that answers through `change`. */
+function loading(change: (loaded: Loaded) => Partial<Loaded>): Sabotage {
+  return { store: (store) => around(store, { load: async (needs) => store.load(needs).then((loaded) => ({ ...loaded, ...change(loaded) })) }) };
+}
+
+function around(store: Store, changes: Partial<Store>): Store {
+  return {
+    reader: store.reader,
+    acquire: (owner) => store.acquire(owner),
+    load: (needs) => store.load(needs),
+    loadStart: (run, from) => store.loadStart(run, from),
+    commit: (commit) => store.commit(commit),
+    running: (afterSeq, limit) => store.running(afterSeq, limit),
+    nextTimer: () => store.nextTimer(),
+    close: () => store.close(),
+    ...changes,
+  };
+}
+
+function withoutLastResult(entries: readonly Entry[]): readonly Entry[] {
+  const last = entries.findLastIndex((entry) => entry.kind === "completion" || (entry.kind === "command" && entry.result !== undefined));
+  const entry = entries[last];
+  if (entry?.kind !== "command") return entries.filter((_, place) => place !== last);
+  const { result: _, ...open } = entry;
+  return entries.with(last, open);
+}
+
+const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; readonly make: () => Sabotage }[]>> = {
+  E1: [
+    {
+      what: "a store that acknowledges commits without making them",
+      make: () => ({ store: (store, random) => around(store, { commit: async (commit) => (random.chance(0.1) ? undefined : store.commit(commit)) }) }),
+    },
+  ],
+  E2: [
+    {
+      what: "attempts that start without the last journaled result",
+      make: () => ({
+        store: (store) =>
+          around(store, { loadStart: async (run, from) => store.loadStart(run, from).then((start) => ({ ...start, entries: withoutLastResult(start.entries) })) }),
+      }),
+    },
+  ],
+  E3: [{ what: "keys that always seem to be free", make: () => loading(({ keys }) => ({ keys: keys.map((key) => ({ ...key, holder: null, queue: [], more: false })) })) }],
+  E4: [
+    {
+      what: "a store that does not look at epochs",
+      make: () => {
+        let newest = 0;
+        return {
+          store: (store) =>
+            around(store, {
+              acquire: async (owner) => {
+                const acquired = await store.acquire(owner);
+                newest = acquired.epoch;
+                return acquired;
+              },
+              commit: async (commit) => store.commit({ ...commit, epoch: newest }),
+            }),
+        };
+      },
+    },
+  ],
+  E5: [
+    {
+      what: "suspends that are taken without a look at what came meanwhile",
+      make: () => ({
+        executor: (executor: Executor): Executor => ({
+          start: (start, replies) => executor.start(start, deaf(replies)),
+        }),
+      }),
+    },
+    {
+      what: "notifications that are lost on the way to the attempt",
+      make: () => ({
+        executor: (executor: Executor): Executor => ({
+          start: (start, replies) => {
+            const attempt = executor.start(start, replies);
+            const notify = attempt.notify.bind(attempt);
+            return Object.assign(attempt, { notify: (entries: readonly Entry[]) => notify(entries.filter((entry) => entry.kind !== "signal")) });
+          },
+        }),
+      }),
+    },
+  ],
+  E6: [{ what: "a loop whose clock is ahead", make: () => ({ clock: (clock: Clock): Clock => ({ now: () => clock.now() + 150, wakeAt: (at, callback) => clock.wakeAt(at - 150, callback) }) }) }],
+  E7: [{ what: "cancels that do not find the children", make: () => loading(() => ({ children: [] })) }],
+  E8: [
+    {
+      what: "a clock that forgets to call back",
+      make: () => ({ clock: (clock, random) => ({ now: () => clock.now(), wakeAt: (at, callback) => clock.wakeAt(at, () => (random.chance(0.3) ? undefined : callback())) }) }),
+    },
+    { what: "a start that does not look for what was running", make: () => ({ store: (store) => around(store, { running: async () => [] }) }) },
+  ],
+  E9: [
+    {
+      what: "idempotency keys that name another run each time",
+      make: () => {
+        let number = 0;
+        return {
+          environment: (environment) =>
+            Object.create(environment, {
+              idempotentId: { value: (...[target, key]: Parameters<typeof environment.idempotentId>) => environment.idempotentId(target, `${key} ${++number}`) },
+              mode: { value: (...[target]: Parameters<typeof environment.mode>) => environment.mode(target) },
+              unknownTarget: { value: environment.unknownTarget.bind(environment) },
+              childId: { value: environment.childId.bind(environment) },
+              workflowId: { value: environment.workflowId.bind(environment) },
+              retryPolicy: { value: environment.retryPolicy.bind(environment) },
+              retentionMs: { value: environment.retentionMs.bind(environment) },
+            }) as typeof environment,
+        };
+      },
+    },
+  ],
+};
+
+function deaf(replies: AttemptReplies): AttemptReplies {
+  return {
+    command: (id, command, result) => replies.command(id, command, result),
+    propose: (id, result) => replies.propose(id, result),
+    retrying: (id, tries, failure, retryAt) => replies.retrying(id, tries, failure, retryAt),
+    end: (result) => replies.end(result),
+    suspend: (awaiting) => replies.suspend(awaiting, Number.MAX_SAFE_INTEGER),
+    error: (failure) => replies.error(failure),
+  };
+}
+
+describe("a broken engine is caught", () => {
+  for (const [promise, sabotages] of Object.entries(SABOTAGES)) {
+    for (const { what, make } of sabotages) {
+      for (const executor of ["script", "sdk"] as const) {
+        test(`${promise}, ${executor}: ${what}`, async () => {
+          const seed = await firstCatch(make, promise, executor);
+          expect(seed, `no world of ${SEEDS_MAX} shows it`).not.toBeNull();
+        });
+      }
+    }
+  }
+
+  test("an assertion of the engine is a finding", async () => {
+    const sabotage: Sabotage = { store: (store) => around(store, { load: () => Promise.reject(new AssertionError("broken")) }) };
+    const { violations } = await runWorld({ seed: 1, sabotage });
+    expect(violations[0]?.text).toContain("broken");
+  });
+});
