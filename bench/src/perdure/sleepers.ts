@@ -50,7 +50,7 @@ while ((await count("suspended")) < runs && Date.now() < wakeAt) await sleep(250
 const submitSeconds = (performance.now() - began) / 1_000;
 const asleep = await count("suspended");
 process.send?.({ progress: `${asleep} asleep after ${submitSeconds.toFixed(1)} s` });
-await sleep(1_500);
+await sleep(6_000); // What a burst has left behind is given back when nothing happens.
 
 const rssMb = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) / 1_024;
 const disk = readdirSync(data).reduce((sum, name) => sum + (name.startsWith("perdure.db") && !name.endsWith("-shm") ? statSync(join(data, name)).size : 0), 0);

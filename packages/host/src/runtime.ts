@@ -37,6 +37,7 @@ import {
 } from "@perdure/protocol";
 import type { Catalog } from "./catalog.ts";
 import { ChangeFeed } from "./change-feed.ts";
+import { returnIdleMemory } from "./idle-memory.ts";
 import { nodeClock, nodeScheduler } from "./node-ports.ts";
 import { idempotentRunId, randomRunId, workflowRunId } from "./run-ids.ts";
 
@@ -107,6 +108,7 @@ export class Runtime {
   #closed = false;
   #restartMs = RESTART_MS_FIRST;
   #restartTimer: NodeJS.Timeout | null = null;
+  #idleMemory: { stop(): void } | null = null;
   readonly #totals = { batches: 0, events: 0, mutations: 0, failures: 0 };
 
   constructor(options: RuntimeOptions) {
@@ -119,6 +121,7 @@ export class Runtime {
 
   async start(): Promise<void> {
     await this.#loop.start(this.#owner);
+    this.#idleMemory = returnIdleMemory(() => this.#totals.batches);
   }
 
   get figures(): RuntimeFigures {
@@ -248,6 +251,7 @@ export class Runtime {
   async close(graceMs: DurationMs): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#idleMemory?.stop();
     if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
     let timer: NodeJS.Timeout | undefined;
     await this.#loop.drain((giveUp) => {

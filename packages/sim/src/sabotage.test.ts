@@ -1,8 +1,8 @@
 // Does the simulator find anything? For each promise an engine that breaks it, by a port that lies; some world of a few
 // hundred must show it.
 
-import type { Clock, Loaded, Store } from "@perdure/engine";
-import { AssertionError, type AttemptReplies, type Entry, type Executor } from "@perdure/protocol";
+import type { Clock, Environment, Loaded, Store } from "@perdure/engine";
+import { AssertionError, type AttemptReplies, type Entry, type Executor, type Target } from "@perdure/protocol";
 import { describe, expect, test } from "vitest";
 import type { Sabotage } from "./sim-host.ts";
 import { runWorld } from "./world.ts";
@@ -104,7 +104,7 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
     },
   ],
   E6: [{ what: "a loop whose clock is ahead", make: () => ({ clock: (clock: Clock): Clock => ({ now: () => clock.now() + 150, wakeAt: (at, callback) => clock.wakeAt(at - 150, callback) }) }) }],
-  E7: [{ what: "cancels that do not find the children", make: () => loading(() => ({ children: [] })) }],
+  E7: [{ what: "cancels that do not find the children", make: () => loading(({ children }) => ({ children: children.map(({ parent }) => ({ parent, children: [] })) })) }],
   E8: [
     {
       what: "a clock that forgets to call back",
@@ -114,25 +114,36 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
   ],
   E9: [
     {
-      what: "idempotency keys that name another run each time",
+      what: "idempotency keys that name another run after each start",
       make: () => {
-        let number = 0;
+        let starts = 0;
         return {
-          environment: (environment) =>
-            Object.create(environment, {
-              idempotentId: { value: (...[target, key]: Parameters<typeof environment.idempotentId>) => environment.idempotentId(target, `${key} ${++number}`) },
-              mode: { value: (...[target]: Parameters<typeof environment.mode>) => environment.mode(target) },
-              unknownTarget: { value: environment.unknownTarget.bind(environment) },
-              childId: { value: environment.childId.bind(environment) },
-              workflowId: { value: environment.workflowId.bind(environment) },
-              retryPolicy: { value: environment.retryPolicy.bind(environment) },
-              retentionMs: { value: environment.retentionMs.bind(environment) },
-            }) as typeof environment,
+          environment: (environment) => {
+            const start = ++starts;
+            return {
+              ...bound(environment),
+              deployment: environment.deployment,
+              idempotentId: (target: Target, key: string) => environment.idempotentId(target, `${key} ${start}`),
+            };
+          },
         };
       },
     },
   ],
 };
+
+/** The methods: a copy of the object would leave its private fields behind. */
+function bound(environment: Environment): Omit<Environment, "deployment"> {
+  return {
+    mode: (target) => environment.mode(target),
+    unknownTarget: (target) => environment.unknownTarget(target),
+    childId: (parent, incarnation, command, target) => environment.childId(parent, incarnation, command, target),
+    idempotentId: (target, key) => environment.idempotentId(target, key),
+    workflowId: (service, key) => environment.workflowId(service, key),
+    retryPolicy: (target) => environment.retryPolicy(target),
+    retentionMs: (target) => environment.retentionMs(target),
+  };
+}
 
 function deaf(replies: AttemptReplies): AttemptReplies {
   return {

@@ -34,7 +34,7 @@ export async function exportData(directory: string, write: Write): Promise<Expor
   const store = await openSqliteStore({ directory, readOnly: true });
   try {
     await write({ type: "header", format: 1, perdure: VERSION, exportedAt: new Date().toISOString() });
-    const exporter = new Exporter(store.reader, write);
+    const exporter = new Exporter(store.reader, write, store.damage);
     await exporter.runs();
     await exporter.state();
     await exporter.promises();
@@ -49,10 +49,11 @@ export async function exportData(directory: string, write: Write): Promise<Expor
 class Exporter {
   readonly #reader: Reader;
   readonly #write: Write;
-  readonly #unreadable: string[] = [];
+  readonly #unreadable: string[];
   readonly #counts = { runs: 0, entries: 0, keys: 0, promises: 0 };
 
-  constructor(reader: Reader, write: Write) {
+  constructor(reader: Reader, write: Write, damage: readonly string[]) {
+    this.#unreadable = [...damage];
     this.#reader = reader;
     this.#write = write;
   }

@@ -127,6 +127,10 @@ describe("a log that was changed", () => {
       /damaged at byte \d+: \d+ commits are whole, 8 commits behind them cannot be applied/,
     );
     expect(readFileSync(layoutOf(path).wal).equals(before)).toBe(true);
+    // Whoever exports what is left is told what is missing.
+    const readable = await openSqliteStore({ directory: path, readOnly: true });
+    expect(readable.damage.join()).toMatch(/8 commits behind them cannot be applied/);
+    await readable.close();
   });
 
   test("P0041: a damaged header of the log would lose all of it", async () => {

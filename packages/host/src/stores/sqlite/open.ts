@@ -85,6 +85,7 @@ async function openWritable(layout: Layout, settings: Settings): Promise<SqliteS
       file: layout.database,
       blobs,
       payloadInlineMax: settings.payloadInlineMax,
+      damage: [],
       reader: new SqliteReader({
         db: readable,
         file: layout.database,
@@ -116,6 +117,8 @@ function prepareDatabase(db: DatabaseSync, layout: Layout, settings: Settings, l
 /** Without the lock: it may be open elsewhere, and whoever exports a damaged directory must not be stopped. */
 async function openReadOnly(layout: Layout, settings: Settings): Promise<SqliteStore> {
   if (!existsSync(layout.database)) throw damaged(layout, [`there is no ${layout.database} to read`]);
+  // Looked at before the database is opened. A log that an owner is writing to is whole up to its end, as after a crash.
+  const damage = inspectFiles(layout, { unclean: false, acceptLoss: false });
   const opened: DatabaseSync[] = [];
   try {
     const readable = openForReading(layout.database, settings.cacheBytesMax);
@@ -131,6 +134,7 @@ async function openReadOnly(layout: Layout, settings: Settings): Promise<SqliteS
       file: layout.database,
       blobs,
       payloadInlineMax: settings.payloadInlineMax,
+      damage,
       reader: new SqliteReader({
         db: forReader,
         file: layout.database,

@@ -36,6 +36,7 @@ export interface SqliteStoreParts {
   readonly blobs: BlobStore;
   readonly payloadInlineMax: number;
   readonly reader: StoreReader & { close(): Promise<void> };
+  readonly damage: readonly string[];
   /** Called before and after the database is closed. */
   readonly onClosing: () => void;
   readonly onClosed: () => void;
@@ -54,6 +55,8 @@ interface WriteSide {
 
 export class SqliteStore implements Store {
   readonly reader: StoreReader;
+  /** What is wrong with the files, each as a sentence. Only a read-only store opens in spite of it. */
+  readonly damage: readonly string[];
   readonly #parts: SqliteStoreParts;
   readonly #write: WriteSide | null;
   readonly #loader: Loader;
@@ -66,6 +69,7 @@ export class SqliteStore implements Store {
 
   constructor(parts: SqliteStoreParts) {
     this.#parts = parts;
+    this.damage = parts.damage;
     this.reader = parts.reader;
     this.#loader = new Loader(parts.readable);
     this.#findBlob = prepareBlobLookup(parts.readable);

@@ -171,6 +171,7 @@ async function checkIntegrity(directory: string, database: string): Promise<Chec
   try {
     const store = await openSqliteStore({ directory, readOnly: true });
     const counts = await countsOf(store);
+    if (store.damage.length > 0) return fail("integrity", store.damage.join("; "), advice);
     const db = new DatabaseSync(database, { readOnly: true, timeout: 1_000 });
     let found: string[];
     try {
@@ -183,11 +184,7 @@ async function checkIntegrity(directory: string, database: string): Promise<Chec
       return fail("integrity", `${database} is damaged: ${found.join("; ")}`, advice);
     const runs = Object.values(counts).reduce((sum, count) => sum + count, 0);
     const text = `the database is whole; ${plural(runs, "run")}`;
-    // Reading stops in silence where a log is damaged: only the opening for writing looks at all of it.
-    return ok(
-      "integrity",
-      walBytes === 0 ? text : `${text}; the log that is left beside it is checked by the next start`,
-    );
+    return ok("integrity", walBytes === 0 ? text : `${text}; so is the log that is left beside it`);
   } catch (error) {
     const { message, code } = explain(error);
     return fail("integrity", message, code === "P0042" ? "update Perdure" : advice);
