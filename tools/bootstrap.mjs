@@ -268,11 +268,7 @@ const tasks = {
   async start(node, args) {
     const built = await build(node);
     if (built !== 0) return built;
-    const command = [
-      join("packages", "perdure", "bin", "perdure.mjs"),
-      "start",
-      "examples/research/src/main.ts",
-    ];
+    const command = [join("packages", "perdure", "bin", "perdure.mjs"), "start", "examples/research/src/main.ts"];
     const { env, rest } = exampleOptions(args);
     return run(node, [...command, ...rest], { env: localEnvironment(env) });
   },

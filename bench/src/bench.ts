@@ -25,7 +25,9 @@ export function progress(text: string): void {
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? Number.NaN) : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? Number.NaN)
+    : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 }
 
 /** Three significant digits are more than a shared machine can promise. */
@@ -43,7 +45,13 @@ export function table(figures: Figures): string {
   }
   const metrics = [...new Set([...rows.values()].flatMap((row) => [...row.keys()]))];
   const label = Math.max(...[...rows.keys()].map((key) => key.length));
-  const line = (name: string, cells: readonly string[]): string => [name.padEnd(label), ...cells.map((cell) => cell.padStart(11))].join(" ");
-  const body = [...rows].map(([name, row]) => line(name, metrics.map((metric) => row.get(metric)?.toString() ?? "")));
+  const line = (name: string, cells: readonly string[]): string =>
+    [name.padEnd(label), ...cells.map((cell) => cell.padStart(11))].join(" ");
+  const body = [...rows].map(([name, row]) =>
+    line(
+      name,
+      metrics.map((metric) => row.get(metric)?.toString() ?? ""),
+    ),
+  );
   return [line("", metrics), ...body].join("\n");
 }

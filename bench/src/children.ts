@@ -97,7 +97,11 @@ export function startProgram(
 }
 
 /** Starts one of our own modules with an IPC channel; resolves with the first message it sends. */
-export async function startModule<Ready>(name: string, module: URL, args: readonly string[]): Promise<Child & { ready: Ready }> {
+export async function startModule<Ready>(
+  name: string,
+  module: URL,
+  args: readonly string[],
+): Promise<Child & { ready: Ready }> {
   const options: ForkOptions & { detached: boolean } = {
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -111,8 +115,18 @@ export async function startModule<Ready>(name: string, module: URL, args: readon
 }
 
 /** Runs one of our own modules to its `{ report }`; on the way it may say `{ progress }`. */
-export async function startProgress<Report>(name: string, module: URL, args: readonly string[], msMax: number, onProgress: (text: string) => void): Promise<Report> {
-  const child = watch(name, fork(module, [...args], { detached: true, stdio: ["ignore", "pipe", "pipe", "ipc"] }), "SIGTERM");
+export async function startProgress<Report>(
+  name: string,
+  module: URL,
+  args: readonly string[],
+  msMax: number,
+  onProgress: (text: string) => void,
+): Promise<Report> {
+  const child = watch(
+    name,
+    fork(module, [...args], { detached: true, stdio: ["ignore", "pipe", "pipe", "ipc"] }),
+    "SIGTERM",
+  );
   const report = Promise.withResolvers<Report>();
   child.process.on("message", (message: { report?: Report; progress?: string }) => {
     if (message.progress !== undefined) onProgress(message.progress);

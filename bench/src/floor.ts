@@ -27,7 +27,10 @@ function variant(name: string): Peer {
     name,
     async start() {
       const directory = temporaryDirectory(`floor-${name}`);
-      const server = await startModule<{ port: number }>(name, new URL("./floor/server.ts", import.meta.url), [name, directory]);
+      const server = await startModule<{ port: number }>(name, new URL("./floor/server.ts", import.meta.url), [
+        name,
+        directory,
+      ]);
       return {
         url: `http://127.0.0.1:${server.ready.port}/bench/tenSteps`,
         async stop() {

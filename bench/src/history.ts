@@ -44,7 +44,9 @@ export async function run(options: BenchOptions): Promise<Figures> {
       }
       progress(`round ${turn + 1} of ${rounds}`);
     }
-    const figures = LENGTHS.map((length) => [`perdure.e${length}.step_ms`, round(median(samples.get(length) ?? []))] as const);
+    const figures = LENGTHS.map(
+      (length) => [`perdure.e${length}.step_ms`, round(median(samples.get(length) ?? []))] as const,
+    );
     return Object.fromEntries(figures);
   } finally {
     await server.stop();
@@ -54,7 +56,11 @@ export async function run(options: BenchOptions): Promise<Figures> {
 }
 
 async function signal(url: string, run: string, round: number): Promise<void> {
-  const answer = await fetch(`${url}/perdure/runs/${run}/signals/round`, { method: "POST", headers: { "content-type": "application/json" }, body: String(round) });
+  const answer = await fetch(`${url}/perdure/runs/${run}/signals/round`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: String(round),
+  });
   if (!answer.ok) throw new Error(`the signal was refused: ${await answer.text()}`);
 }
 

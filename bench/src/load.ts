@@ -34,7 +34,11 @@ type Answer = { result: LoadResult } | { error: string };
 /** Called by benchmarks: runs one plan in a child process. */
 export async function load(plan: LoadPlan): Promise<LoadResult> {
   const budgetMs = stretch * (plan.warmupMs + plan.measureMs) + 10_000;
-  const child = await within(budgetMs, `load on ${plan.url}`, startModule<Answer>("load", new URL(import.meta.url), [JSON.stringify(plan)]));
+  const child = await within(
+    budgetMs,
+    `load on ${plan.url}`,
+    startModule<Answer>("load", new URL(import.meta.url), [JSON.stringify(plan)]),
+  );
   await child.stop();
   if ("error" in child.ready) throw new Error(`load on ${plan.url}: ${child.ready.error}`);
   return child.ready.result;
@@ -66,7 +70,8 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
     startCaller(plan.url, {
       first: next,
       answered(status, body) {
-        if (status !== 200 || Number(body) !== n + 10) throw new Error(`asked ${n}, got ${status} ${body.slice(0, 500)}`);
+        if (status !== 200 || Number(body) !== n + 10)
+          throw new Error(`asked ${n}, got ${status} ${body.slice(0, 500)}`);
         ended += 1;
         if (measuring) latencies.push(performance.now() - startedAt);
         return next();
@@ -83,7 +88,8 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
   if (latencies.length === 0) throw new Error("no run ended inside the window");
 
   const sorted = Float64Array.from(latencies).sort();
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
   return { runs_per_s: sorted.length / seconds, p50_ms: at(0.5), p99_ms: at(0.99) };
 }
 

@@ -25,19 +25,26 @@ export async function run(options: BenchOptions): Promise<Figures> {
   let lost = 0;
   for (let turn = 0; turn < rounds; turn += 1) {
     const outcome = await once();
-    progress(`round ${turn + 1} of ${rounds}: ${outcome.seconds.toFixed(2)} s, ${outcome.repeated} journaled effects repeated, ${outcome.lost} cut by the kill`);
+    progress(
+      `round ${turn + 1} of ${rounds}: ${outcome.seconds.toFixed(2)} s, ${outcome.repeated} journaled effects repeated, ${outcome.lost} cut by the kill`,
+    );
     seconds.push(outcome.seconds);
     repeated += outcome.repeated;
     lost += outcome.lost;
   }
-  return { "perdure.recovered_s": round(median(seconds)), "perdure.effects_repeated": repeated, "perdure.effects_lost": round(lost / rounds) };
+  return {
+    "perdure.recovered_s": round(median(seconds)),
+    "perdure.effects_repeated": repeated,
+    "perdure.effects_lost": round(lost / rounds),
+  };
 }
 
 async function once(): Promise<{ seconds: number; repeated: number; lost: number }> {
   const data = temporaryDirectory("recovery");
   const ledger = join(data, "ledger");
   const store = join(data, "store");
-  const server = (): ReturnType<typeof startModule<{ url: string; pid: number }>> => startModule("perdure", new URL("perdure/server.ts", import.meta.url), [store]);
+  const server = (): ReturnType<typeof startModule<{ url: string; pid: number }>> =>
+    startModule("perdure", new URL("perdure/server.ts", import.meta.url), [store]);
   const first = await server();
   try {
     const runs = await submit(first.ready.url, ledger);
@@ -55,7 +62,11 @@ async function once(): Promise<{ seconds: number; repeated: number; lost: number
     for (const { run, step } of before) highest.set(run, Math.max(step, highest.get(run) ?? 0));
     await until(() => {
       // Moved: it executes the step that the kill cut (or one behind it), once more than before.
-      const moved = new Set(lines(ledger).slice(before.length).map(({ run }) => run));
+      const moved = new Set(
+        lines(ledger)
+          .slice(before.length)
+          .map(({ run }) => run),
+      );
       return runs.every((run) => moved.has(run) || journaled.has(`${run} 10`));
     }, "all runs to move");
     const seconds = (performance.now() - startedAt) / 1_000;
@@ -63,7 +74,11 @@ async function once(): Promise<{ seconds: number; repeated: number; lost: number
     const seen = new Set(before.map(({ run, step }) => `${run} ${step}`));
     const again = after.filter(({ run, step }) => seen.has(`${run} ${step}`)).map(({ run, step }) => `${run} ${step}`);
     await second.stop();
-    return { seconds, repeated: again.filter((effect) => journaled.has(effect)).length, lost: again.filter((effect) => !journaled.has(effect)).length };
+    return {
+      seconds,
+      repeated: again.filter((effect) => journaled.has(effect)).length,
+      lost: again.filter((effect) => !journaled.has(effect)).length,
+    };
   } finally {
     await first.stop();
     removeDirectory(data);

@@ -18,7 +18,8 @@ const metrics = ["runs_per_s", "p50_ms", "p99_ms"] as const;
 
 export async function measureInTurn(peers: readonly Peer[], plan: RoundsPlan, options: BenchOptions): Promise<Figures> {
   const unknown = options.only?.filter((name) => !peers.some((peer) => peer.name === name)) ?? [];
-  if (unknown.length > 0) throw new Error(`--only knows ${peers.map((peer) => peer.name).join(", ")}; not ${unknown.join(", ")}`);
+  if (unknown.length > 0)
+    throw new Error(`--only knows ${peers.map((peer) => peer.name).join(", ")}; not ${unknown.join(", ")}`);
   const chosen = peers.filter((peer) => options.only?.includes(peer.name) ?? peer.missing === undefined);
   for (const peer of peers) {
     if (peer.missing === undefined || (options.only !== undefined && !chosen.includes(peer))) continue;
@@ -64,6 +65,8 @@ async function measure(targets: ReadonlyMap<string, Target>, plan: RoundsPlan): 
     }
   }
   const names = [...targets.keys()];
-  const keys = names.flatMap((name) => plan.callers.flatMap((callers) => metrics.map((metric) => `${name}.c${callers}.${metric}`)));
+  const keys = names.flatMap((name) =>
+    plan.callers.flatMap((callers) => metrics.map((metric) => `${name}.c${callers}.${metric}`)),
+  );
   return Object.fromEntries(keys.map((key) => [key, round(median(samples.get(key) ?? []))]));
 }

@@ -20,7 +20,9 @@ const [name = ""] = positionals;
 
 if (positionals.length !== 1 || !Object.hasOwn(benches, name)) {
   const list = Object.entries(benches).map(([key, what]) => `  ${key.padEnd(10)} ${what}`);
-  progress([name === "" ? "Which benchmark?" : `No benchmark is called "${positionals.join(" ")}".`, ...list].join("\n"));
+  progress(
+    [name === "" ? "Which benchmark?" : `No benchmark is called "${positionals.join(" ")}".`, ...list].join("\n"),
+  );
   process.exit(2);
 }
 

@@ -11,9 +11,16 @@ export async function run(options: BenchOptions): Promise<Figures> {
   const runs = options.long ? 1_000_000 : 50_000;
   const data = temporaryDirectory("sleepers");
   progress(`putting ${runs} runs to sleep`);
-  const report = await startProgress<SleeperReport>("perdure", new URL("perdure/sleepers.ts", import.meta.url), [data, String(runs)], options.long ? 1_800_000 : 180_000, progress);
+  const report = await startProgress<SleeperReport>(
+    "perdure",
+    new URL("perdure/sleepers.ts", import.meta.url),
+    [data, String(runs)],
+    options.long ? 1_800_000 : 180_000,
+    progress,
+  );
   removeDirectory(data);
-  if (report.asleep !== runs) progress(`only ${report.asleep} of ${runs} were asleep before the first woke: the disk is slower than expected`);
+  if (report.asleep !== runs)
+    progress(`only ${report.asleep} of ${runs} were asleep before the first woke: the disk is slower than expected`);
   return {
     "perdure.sleepers": runs,
     "perdure.rss_mb": round(report.rssMb),

@@ -15,7 +15,11 @@ export async function run(options: BenchOptions): Promise<Figures> {
   ] as const) {
     progress(`${runs} runs, ${concurrent} at a time`);
     const data = temporaryDirectory("writes");
-    const child = await startModule<WriteCounts>("perdure", new URL("perdure/count-writes.ts", import.meta.url), [data, String(concurrent), String(runs)]);
+    const child = await startModule<WriteCounts>("perdure", new URL("perdure/count-writes.ts", import.meta.url), [
+      data,
+      String(concurrent),
+      String(runs),
+    ]);
     const { rows, updates, bytes, flushes } = child.ready;
     await child.stop();
     removeDirectory(data);

@@ -18,7 +18,9 @@ serveTenSteps(async (n) => {
   append([run, 0, "start", String(n)], () => {});
   for (let i = 1; i <= 10; i += 1) {
     value += 1;
-    await new Promise<void>((resolve) => append([run, i, "step", JSON.stringify({ name: `step-${i}`, value })], resolve));
+    await new Promise<void>((resolve) =>
+      append([run, i, "step", JSON.stringify({ name: `step-${i}`, value })], resolve),
+    );
   }
   await new Promise<void>((resolve) => append([run, 11, "end", String(value)], resolve));
   return value;

@@ -27,7 +27,8 @@ export const history = service("history", {
     for await (const round of ctx.signals<number>("round")) {
       if (round < 0) return;
       const starts: number[] = [];
-      for (let i = 0; i <= input.stepsPerRound; i += 1) await ctx.step("one", () => void starts.push(performance.now()));
+      for (let i = 0; i <= input.stepsPerRound; i += 1)
+        await ctx.step("one", () => void starts.push(performance.now()));
       await ctx.step("report", () => post(input.report, { entries: input.entries, stepMs: medianGap(starts) }));
     }
   },

@@ -14,6 +14,8 @@ const schema = process.env.ABSURD_SQL ?? fileURLToPath(new URL("../../absurd.sql
 
 export const absurd: Peer = {
   name: "absurd",
-  ...(existsSync(schema) ? {} : { missing: "needs absurd.sql from a release of its project as bench/absurd.sql or at ABSURD_SQL" }),
+  ...(existsSync(schema)
+    ? {}
+    : { missing: "needs absurd.sql from a release of its project as bench/absurd.sql or at ABSURD_SQL" }),
   start: () => startOnPostgres("absurd", new URL("./absurd-server.ts", import.meta.url), [schema]),
 };

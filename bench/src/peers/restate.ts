@@ -35,7 +35,9 @@ export const restate: Peer = {
         },
       });
       stops.push(server.stop);
-      const handlers = await startModule("restate-service", new URL("./restate-service.ts", import.meta.url), [String(service)]);
+      const handlers = await startModule("restate-service", new URL("./restate-service.ts", import.meta.url), [
+        String(service),
+      ]);
       stops.push(handlers.stop);
       await healthy(server, `http://127.0.0.1:${admin}/health`);
       await healthy(server, `http://127.0.0.1:${ingress}/restate/health`);

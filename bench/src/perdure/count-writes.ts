@@ -35,8 +35,12 @@ function writtenBytes(): number {
 
 function rowsIn(file: string): number {
   const db = new DatabaseSync(file, { readOnly: true });
-  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all() as { name: string }[];
-  const counts = tables.map(({ name }) => Number((db.prepare(`SELECT count(*) AS n FROM "${name}"`).get() as { n: number }).n));
+  const tables = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .all() as { name: string }[];
+  const counts = tables.map(({ name }) =>
+    Number((db.prepare(`SELECT count(*) AS n FROM "${name}"`).get() as { n: number }).n),
+  );
   db.close();
   return counts.reduce((sum, count) => sum + count, 0);
 }

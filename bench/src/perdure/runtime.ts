@@ -4,7 +4,11 @@ import { Catalog, createInProcessExecutor, openSqliteStore, Runtime } from "@per
 import { createRegistry, type AnyDefinition } from "@perdure/sdk";
 import type { Store } from "@perdure/engine";
 
-export async function openRuntime(data: string, definitions: readonly AnyDefinition[], wrap: (store: Store) => Store = (store) => store): Promise<Runtime> {
+export async function openRuntime(
+  data: string,
+  definitions: readonly AnyDefinition[],
+  wrap: (store: Store) => Store = (store) => store,
+): Promise<Runtime> {
   const registry = createRegistry(definitions);
   const runtime = new Runtime({
     store: wrap(await openSqliteStore({ directory: data })),

@@ -33,7 +33,8 @@ const sleeper = service("sleeper", {
 });
 
 const runtime = await openRuntime(data, [sleeper]);
-const count = async (status: "suspended" | "succeeded"): Promise<number> => (await runtime.reader.counts())[status] ?? 0;
+const count = async (status: "suspended" | "succeeded"): Promise<number> =>
+  (await runtime.reader.counts())[status] ?? 0;
 
 const wakeAt = Date.now() + 20_000 + (runs / 1_000) * MS_PER_THOUSAND;
 const began = performance.now();
@@ -53,13 +54,22 @@ process.send?.({ progress: `${asleep} asleep after ${submitSeconds.toFixed(1)} s
 await sleep(6_000); // What a burst has left behind is given back when nothing happens.
 
 const rssMb = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) / 1_024;
-const disk = readdirSync(data).reduce((sum, name) => sum + (name.startsWith("perdure.db") && !name.endsWith("-shm") ? statSync(join(data, name)).size : 0), 0);
+const disk = readdirSync(data).reduce(
+  (sum, name) => sum + (name.startsWith("perdure.db") && !name.endsWith("-shm") ? statSync(join(data, name)).size : 0),
+  0,
+);
 await sleep(Math.max(0, wakeAt - Date.now()));
 const wakingAt = performance.now();
 while ((await count("succeeded")) < runs) await sleep(100);
 const wakeSeconds = (performance.now() - wakingAt) / 1_000;
 
-const report: SleeperReport = { asleep, submitSeconds, rssMb, diskBytesPerRun: disk / runs, wakeupsPerSecond: runs / wakeSeconds };
+const report: SleeperReport = {
+  asleep,
+  submitSeconds,
+  rssMb,
+  diskBytesPerRun: disk / runs,
+  wakeupsPerSecond: runs / wakeSeconds,
+};
 process.send?.({ report });
 await runtime.close(1_000);
 
@@ -67,7 +77,10 @@ await runtime.close(1_000);
 async function submit(): Promise<void> {
   for (;;) {
     try {
-      await runtime.submit({ target: { service: "sleeper", handler: "nap" }, input: JSON.stringify({ ms: Math.max(1, wakeAt - Date.now()) }) });
+      await runtime.submit({
+        target: { service: "sleeper", handler: "nap" },
+        input: JSON.stringify({ ms: Math.max(1, wakeAt - Date.now()) }),
+      });
       return;
     } catch (error) {
       if ((error as { code?: string }).code !== "P0032") throw error;

@@ -42,7 +42,10 @@ export class AttemptHandle implements AttemptReplies {
     this.#run = run;
   }
 
-  begin(executor: Executor, loaded: { readonly entries: readonly Entry[]; readonly state: ReadonlyMap<string, Payload> | null }): void {
+  begin(
+    executor: Executor,
+    loaded: { readonly entries: readonly Entry[]; readonly state: ReadonlyMap<string, Payload> | null },
+  ): void {
     const run = this.#run;
     if (this.#over || run === null) return;
     this.#run = null; // Not needed any longer; a live attempt should be small.
@@ -110,7 +113,8 @@ export class AttemptHandle implements AttemptReplies {
   }
 
   retrying(id: number, tries: number, failure: Failure, retryAt: Instant): void {
-    if (!this.#over) this.#sink.enqueue({ type: "retrying", run: this.#id, attempt: this.#token, id, tries, failure, retryAt });
+    if (!this.#over)
+      this.#sink.enqueue({ type: "retrying", run: this.#id, attempt: this.#token, id, tries, failure, retryAt });
   }
 
   end(result: Result): void {

@@ -33,7 +33,12 @@ export function incarnation(run: { readonly seq: number; readonly generation: nu
 }
 
 /** The id that a submission gets where it is not random, else null. */
-export function derivedId(environment: Environment, target: Target, idempotencyKey: string | null, mode: HandlerMode): RunId | null {
+export function derivedId(
+  environment: Environment,
+  target: Target,
+  idempotencyKey: string | null,
+  mode: HandlerMode,
+): RunId | null {
   if (mode === "workflow") return environment.workflowId(target.service, target.key ?? "");
   return idempotencyKey === null ? null : environment.idempotentId(target, idempotencyKey);
 }

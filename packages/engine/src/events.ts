@@ -3,7 +3,20 @@
 // From attempts (they name the attempt, so that a stale one is refused, E4), from outside (they carry a ticket, by which
 // the answer finds its asker), and from the loop itself.
 
-import type { AttemptFailure, Awaiting, Command, Failure, Headers, Instant, Payload, Result, RunId, RunStatus, SignalName, Target } from "@perdure/protocol";
+import type {
+  AttemptFailure,
+  Awaiting,
+  Command,
+  Failure,
+  Headers,
+  Instant,
+  Payload,
+  Result,
+  RunId,
+  RunStatus,
+  SignalName,
+  Target,
+} from "@perdure/protocol";
 import type { KeyName } from "./store.ts";
 
 /** Names the asker. Tickets are never reused within a process. */
@@ -26,7 +39,13 @@ export interface Submit {
 
 export type RunEvent =
   | { readonly type: "attach"; readonly ticket: Ticket; readonly run: RunId }
-  | { readonly type: "signal"; readonly ticket: Ticket; readonly run: RunId; readonly signal: SignalName; readonly payload: Result }
+  | {
+      readonly type: "signal";
+      readonly ticket: Ticket;
+      readonly run: RunId;
+      readonly signal: SignalName;
+      readonly payload: Result;
+    }
   | { readonly type: "cancel"; readonly ticket: Ticket; readonly run: RunId }
   | { readonly type: "kill"; readonly ticket: Ticket; readonly run: RunId }
   | { readonly type: "pause"; readonly ticket: Ticket; readonly run: RunId }
@@ -57,11 +76,38 @@ export interface EditState {
 }
 
 export type AttemptEvent =
-  | { readonly type: "command"; readonly run: RunId; readonly attempt: number; readonly id: number; readonly command: Command; readonly result: Result | undefined }
-  | { readonly type: "propose"; readonly run: RunId; readonly attempt: number; readonly id: number; readonly result: Result }
-  | { readonly type: "retrying"; readonly run: RunId; readonly attempt: number; readonly id: number; readonly tries: number; readonly failure: Failure; readonly retryAt: Instant }
+  | {
+      readonly type: "command";
+      readonly run: RunId;
+      readonly attempt: number;
+      readonly id: number;
+      readonly command: Command;
+      readonly result: Result | undefined;
+    }
+  | {
+      readonly type: "propose";
+      readonly run: RunId;
+      readonly attempt: number;
+      readonly id: number;
+      readonly result: Result;
+    }
+  | {
+      readonly type: "retrying";
+      readonly run: RunId;
+      readonly attempt: number;
+      readonly id: number;
+      readonly tries: number;
+      readonly failure: Failure;
+      readonly retryAt: Instant;
+    }
   | { readonly type: "end"; readonly run: RunId; readonly attempt: number; readonly result: Result }
-  | { readonly type: "suspend"; readonly run: RunId; readonly attempt: number; readonly awaiting: readonly Awaiting[]; readonly entriesSeen: number }
+  | {
+      readonly type: "suspend";
+      readonly run: RunId;
+      readonly attempt: number;
+      readonly awaiting: readonly Awaiting[];
+      readonly entriesSeen: number;
+    }
   | { readonly type: "error"; readonly run: RunId; readonly attempt: number; readonly failure: AttemptFailure };
 
 export type LoopEvent =

@@ -4,7 +4,18 @@ export { Batch, type Counters } from "./batch.ts";
 export { decide } from "./decide.ts";
 export { type BlobHash, type BlobStore, isBlobHash } from "./blobs.ts";
 export { derivedId, type Environment } from "./environment.ts";
-export type { AttemptEvent, EditState, Event, LoopEvent, Refusal, Reply, RunEvent, SettleEffect, Submit, Ticket } from "./events.ts";
+export type {
+  AttemptEvent,
+  EditState,
+  Event,
+  LoopEvent,
+  Refusal,
+  Reply,
+  RunEvent,
+  SettleEffect,
+  Submit,
+  Ticket,
+} from "./events.ts";
 export { checkLimits, DEFAULT_LIMITS, type Limits } from "./limits.ts";
 export { Loop, LoopClosedError, type LoopFigures, type LoopOptions, type LoopState, type Question } from "./loop.ts";
 export { createMemoryStorage, matchesRunFilter, openMemoryStore } from "./memory-store.ts";

@@ -24,7 +24,8 @@ export const DEFAULT_LIMITS: Limits = {
 };
 
 export function checkLimits(limits: Limits): Limits {
-  for (const [name, value] of Object.entries(limits)) assert(Number.isInteger(value) && value > 0, `limit ${name} must be a positive whole number`);
+  for (const [name, value] of Object.entries(limits))
+    assert(Number.isInteger(value) && value > 0, `limit ${name} must be a positive whole number`);
   assert(limits.timersPerBatchMax <= limits.batchEventsMax, "a batch must be able to hold the timers it fires");
   return limits;
 }

@@ -11,7 +11,15 @@
 //     loop, which takes the partition under a new epoch and goes on from what is stored.
 // L4. Every run in status `running` has an attempt, or stands in the ready list, or is found by the next refill (E8).
 
-import { assert, AssertionError, type Entry, type Executor, type Instant, type RunId, type Run } from "@perdure/protocol";
+import {
+  assert,
+  AssertionError,
+  type Entry,
+  type Executor,
+  type Instant,
+  type RunId,
+  type Run,
+} from "@perdure/protocol";
 import type { Action } from "./actions.ts";
 import { AttemptHandle } from "./attempt-handle.ts";
 import { Batch, type Counters } from "./batch.ts";
@@ -161,7 +169,8 @@ export class Loop {
 
   /** Decides a question in the next batch; the answer comes when it is durable, or when the run has ended (`await`). */
   ask(question: Question, onAsked?: (withdraw: () => void) => void): Promise<Reply> {
-    if (this.#state !== "running" && this.#state !== "draining") return Promise.reject(new LoopClosedError(this.#state));
+    if (this.#state !== "running" && this.#state !== "draining")
+      return Promise.reject(new LoopClosedError(this.#state));
     const ticket = ++this.#ticket;
     return new Promise((resolve, reject) => {
       this.#askers.set(ticket, { resolve, reject, watches: null });
@@ -241,7 +250,13 @@ export class Loop {
    * then the loss is the reason, not the contradiction (E4).
    */
   async #failCycle(error: unknown): Promise<void> {
-    const reason = error instanceof AssertionError ? await this.#store.commit({ epoch: this.#epoch, mutations: [] }).then(() => error, (refused: unknown) => refused) : error;
+    const reason =
+      error instanceof AssertionError
+        ? await this.#store.commit({ epoch: this.#epoch, mutations: [] }).then(
+            () => error,
+            (refused: unknown) => refused,
+          )
+        : error;
     this.#busy = false;
     this.#fail(reason);
   }
@@ -264,7 +279,8 @@ export class Loop {
     for (const action of batch.actions) this.#act(action);
     const firedTimers = this.#view.timers !== null;
     this.#view.settle();
-    if (this.#beginning.size > 0) for (const event of events) if (event.type === "begin") this.#beginning.delete(event.run);
+    if (this.#beginning.size > 0)
+      for (const event of events) if (event.type === "begin") this.#beginning.delete(event.run);
     if (batch.deferred.length > 0) this.#queue.unshift(...batch.deferred);
     if (this.#ready.waiting) this.#fillRoom();
     if (firedTimers) this.#rearm().catch((error: unknown) => this.#fail(error));
@@ -313,7 +329,8 @@ export class Loop {
         const watchers = this.#watchers.get(action.run);
         if (watchers === undefined) return;
         this.#watchers.delete(action.run);
-        for (const { ticket, existing } of watchers) this.#reply(ticket, { type: "finished", run: action.run, existing, result: action.result });
+        for (const { ticket, existing } of watchers)
+          this.#reply(ticket, { type: "finished", run: action.run, existing, result: action.result });
         return;
       }
       case "release":

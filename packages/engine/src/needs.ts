@@ -67,7 +67,8 @@ export class NeedsFinder {
       case "suspend":
         return; // Only the live run itself, which is hot.
       case "command":
-        if (event.command.type !== "step" && event.command.type !== "sleep") this.#command(event.run, event.command, event.result !== undefined);
+        if (event.command.type !== "step" && event.command.type !== "sleep")
+          this.#command(event.run, event.command, event.result !== undefined);
         return;
       case "end":
         this.#ending(this.#view.runs.get(event.run));

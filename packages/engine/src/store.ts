@@ -14,7 +14,16 @@
 //
 // Stores never decide anything: what belongs together is decided by the engine and arrives in one commit.
 
-import { type Entry, type Instant, isFinished, type Payload, type Result, type Run, type RunId, type RunStatus } from "@perdure/protocol";
+import {
+  type Entry,
+  type Instant,
+  isFinished,
+  type Payload,
+  type Result,
+  type Run,
+  type RunId,
+  type RunStatus,
+} from "@perdure/protocol";
 
 /** A service's or object's key; `null` keys do not queue and have no state. */
 export interface KeyName {
@@ -73,7 +82,13 @@ export type Mutation =
    * Removes the entries from index `from` on. `commands` is how many commands are left: timers of kind `sleep` and waits
    * of later commands go too, and all timers of other kinds.
    */
-  | { readonly type: "truncate"; readonly run: number; readonly id: RunId; readonly from: number; readonly commands: number }
+  | {
+      readonly type: "truncate";
+      readonly run: number;
+      readonly id: RunId;
+      readonly from: number;
+      readonly commands: number;
+    }
   | { readonly type: "addTimer"; readonly timer: Timer }
   | { readonly type: "removeTimer"; readonly timer: Timer }
   | { readonly type: "setState"; readonly key: KeyName; readonly name: string; readonly value: Payload }
@@ -212,7 +227,14 @@ export interface StoreReader {
   stateKeys(service: string, after: string | null, limit: number): Promise<readonly string[]>;
   state(key: KeyName): Promise<ReadonlyMap<string, Payload>>;
   /** Read-only SQL where the store speaks it. @throws BadRequestError where it is not a single reading statement. */
-  sql(query: string, limit: number): Promise<{ readonly columns: readonly string[]; readonly rows: readonly (readonly unknown[])[]; readonly truncated: boolean }>;
+  sql(
+    query: string,
+    limit: number,
+  ): Promise<{
+    readonly columns: readonly string[];
+    readonly rows: readonly (readonly unknown[])[];
+    readonly truncated: boolean;
+  }>;
   /** Bytes on disk and counts of rows, for metrics. */
   stats(): Promise<Readonly<Record<string, number>>>;
 }

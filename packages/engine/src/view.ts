@@ -10,11 +10,21 @@
 // V3. `entries` and `commands` are the counts of the journal, this batch's appends included.
 
 import { assert, type Entry, type Payload, type Result, type Run, type RunId } from "@perdure/protocol";
-import { type KeyName, type Loaded, type LoadedCommand, type LoadedKey, type LoadedRun, type Timer, type Waiter, type WaitTarget, waitTargetName } from "./store.ts";
+import {
+  type KeyName,
+  type Loaded,
+  type LoadedCommand,
+  type LoadedKey,
+  type LoadedRun,
+  type Timer,
+  type Waiter,
+  type WaitTarget,
+  waitTargetName,
+} from "./store.ts";
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-export interface HeldStep {
+interface HeldStep {
   readonly id: number;
   readonly name: string;
 }
@@ -128,7 +138,10 @@ export class View {
       // A child is younger than its parent; older ones are children of a deleted run of the same id.
       const seq = this.runs.get(parent)?.record.seq ?? 0;
       const own = children.filter((child) => child.run.seq > seq);
-      this.children.set(parent, own.map((child) => child.run.id));
+      this.children.set(
+        parent,
+        own.map((child) => child.run.id),
+      );
     }
     for (const id of asked.runs) if (!this.runs.has(id)) this.missing.add(id);
     for (const seq of asked.seqs) if (!this.#bySeq.has(seq)) this.#missingSeq.add(seq);
@@ -160,7 +173,8 @@ export class View {
 
   #absorbKey(loaded: LoadedKey): void {
     const text = keyText(loaded.key.service, loaded.key.key);
-    if (!this.keys.has(text)) this.keys.set(text, { name: loaded.key, holder: loaded.holder, queue: [...loaded.queue], more: loaded.more });
+    if (!this.keys.has(text))
+      this.keys.set(text, { name: loaded.key, holder: loaded.holder, queue: [...loaded.queue], more: loaded.more });
   }
 
   /** After the actions of a batch: only what is live stays. */

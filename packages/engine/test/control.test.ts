@@ -85,7 +85,9 @@ describe("restart from an entry", () => {
     old.replies.end(value('"old"'));
     fresh.replies.end(value('"new"'));
     await world.settle();
-    expect((await world.journal(run)).filter((entry) => entry.kind === "completion")).toMatchObject([{ result: { value: '"new"' } }]);
+    expect((await world.journal(run)).filter((entry) => entry.kind === "completion")).toMatchObject([
+      { result: { value: '"new"' } },
+    ]);
   });
 
   test("of an entry that is not there is refused", async () => {
@@ -102,7 +104,9 @@ describe("an effect whose outcome is unknown", () => {
     world.latest(run).replies.command(1, { type: "step", name: "pay", atMostOnce: true });
     await world.settle();
     expect(world.latest(run).notified).toMatchObject([{ kind: "command", id: 1 }]); // The intent is durable before the effect.
-    world.latest(run).replies.error({ failure: { code: 500, message: "unknown", errorCode: "P0011" }, behavior: "pause", command: 1 });
+    world
+      .latest(run)
+      .replies.error({ failure: { code: 500, message: "unknown", errorCode: "P0011" }, behavior: "pause", command: 1 });
     await world.settle();
     expect(await status(world, run)).toBe("paused");
     return run;
@@ -111,8 +115,15 @@ describe("an effect whose outcome is unknown", () => {
   test("is settled by a person with its result", async () => {
     const world = await openWorld();
     const run = await unknown(world);
-    expect(await world.ask({ type: "settleEffect", run, command: 1, result: value('"receipt"') })).toMatchObject({ type: "done" });
-    expect(world.latest(run).start.entries).toMatchObject([{ id: 1 }, { kind: "retry" }, { kind: "completion", id: 1, result: { value: '"receipt"' } }, { kind: "resumed" }]);
+    expect(await world.ask({ type: "settleEffect", run, command: 1, result: value('"receipt"') })).toMatchObject({
+      type: "done",
+    });
+    expect(world.latest(run).start.entries).toMatchObject([
+      { id: 1 },
+      { kind: "retry" },
+      { kind: "completion", id: 1, result: { value: '"receipt"' } },
+      { kind: "resumed" },
+    ]);
   });
 
   test("may be run again when a person says that it did not happen", async () => {
@@ -128,9 +139,13 @@ describe("an effect whose outcome is unknown", () => {
   test("cannot be settled twice, nor for another kind of command", async () => {
     const world = await openWorld();
     const run = await unknown(world);
-    expect(await world.ask({ type: "settleEffect", run, command: 9, result: value("1") })).toMatchObject({ type: "refused" });
+    expect(await world.ask({ type: "settleEffect", run, command: 9, result: value("1") })).toMatchObject({
+      type: "refused",
+    });
     await world.ask({ type: "settleEffect", run, command: 1, result: value("1") });
-    expect(await world.ask({ type: "settleEffect", run, command: 1, result: value("2") })).toMatchObject({ type: "refused" });
+    expect(await world.ask({ type: "settleEffect", run, command: 1, result: value("2") })).toMatchObject({
+      type: "refused",
+    });
   });
 });
 
@@ -150,23 +165,45 @@ describe("workflow promises", () => {
     replies.command(2, { type: "peekPromise", key: "approval" });
     replies.command(3, { type: "completePromise", key: "approval", completion: value("1") });
     await world.settle();
-    expect(world.latest(other).notified).toMatchObject([{ id: 1, result: { kind: "void" } }, { id: 2, result: { value: "0" } }, { id: 3, result: { kind: "failure", failure: { errorCode: "P0033" } } }]);
+    expect(world.latest(other).notified).toMatchObject([
+      { id: 1, result: { kind: "void" } },
+      { id: 2, result: { value: "0" } },
+      { id: 3, result: { kind: "failure", failure: { errorCode: "P0033" } } },
+    ]);
   });
 
   test("a promise that a shared handler settles reaches the suspended workflow", async () => {
     const modes = environment.mode.bind(environment);
-    Object.assign(environment, { mode: (target: Parameters<typeof modes>[0]) => (target.handler === "approve" ? "shared" : modes(target)) });
+    Object.assign(environment, {
+      mode: (target: Parameters<typeof modes>[0]) => (target.handler === "approve" ? "shared" : modes(target)),
+    });
     try {
       const world = await openWorld();
       const run = await world.submit(flow("run"));
       world.latest(run).replies.command(1, { type: "getPromise", key: "approval" });
       world.latest(run).replies.suspend([{ kind: "completion", id: 1 }], 1);
       await world.settle();
-      const question = { type: "submit", run: environment.idempotentId(flow("approve"), "1"), fresh: true, target: flow("approve"), input: null, headers: null, idempotencyKey: null, startAt: null, await: false } as const;
+      const question = {
+        type: "submit",
+        run: environment.idempotentId(flow("approve"), "1"),
+        fresh: true,
+        target: flow("approve"),
+        input: null,
+        headers: null,
+        idempotencyKey: null,
+        startAt: null,
+        await: false,
+      } as const;
       await world.ask(question);
-      world.latest(question.run).replies.command(1, { type: "completePromise", key: "approval", completion: value("true") });
+      world
+        .latest(question.run)
+        .replies.command(1, { type: "completePromise", key: "approval", completion: value("true") });
       await world.settle();
-      expect(world.latest(run).start.entries.at(-1)).toMatchObject({ kind: "completion", id: 1, result: { value: "true" } });
+      expect(world.latest(run).start.entries.at(-1)).toMatchObject({
+        kind: "completion",
+        id: 1,
+        result: { value: "true" },
+      });
     } finally {
       Object.assign(environment, { mode: modes });
     }
@@ -179,7 +216,11 @@ describe("messages between runs", () => {
     const waiter = await world.submit(service);
     const other = await world.submit(service);
     const { replies } = world.latest(other);
-    replies.command(1, { type: "completeAwakeable", awakeable: encodeAwakeableId({ run: waiter, signal: FIRST_AWAKEABLE_SIGNAL }), completion: value("5") });
+    replies.command(1, {
+      type: "completeAwakeable",
+      awakeable: encodeAwakeableId({ run: waiter, signal: FIRST_AWAKEABLE_SIGNAL }),
+      completion: value("5"),
+    });
     replies.command(2, { type: "output", ref: { run: waiter } });
     replies.command(3, { type: "attach", ref: { run: waiter } });
     replies.command(4, { type: "sendSignal", run: waiter, signal: "note", payload: value("6") });
@@ -191,7 +232,11 @@ describe("messages between runs", () => {
     ]);
     world.latest(waiter).replies.end(value("9"));
     await world.settle();
-    expect(world.latest(other).start.entries.at(-1)).toMatchObject({ kind: "completion", id: 3, result: { value: "9" } });
+    expect(world.latest(other).start.entries.at(-1)).toMatchObject({
+      kind: "completion",
+      id: 3,
+      result: { value: "9" },
+    });
   });
 
   test("an attach to a run that never was fails with its own code", async () => {
@@ -199,7 +244,9 @@ describe("messages between runs", () => {
     const run = await world.submit(service);
     world.latest(run).replies.command(1, { type: "attach", ref: { target: service, idempotencyKey: "nobody" } });
     await world.settle();
-    expect(world.latest(run).notified).toMatchObject([{ id: 1, result: { kind: "failure", failure: { errorCode: "P0031" } } }]);
+    expect(world.latest(run).notified).toMatchObject([
+      { id: 1, result: { kind: "failure", failure: { errorCode: "P0031" } } },
+    ]);
   });
 
   test("an edit of state waits for nobody, but does not go behind the back of the key's holder", async () => {
@@ -254,7 +301,17 @@ describe("room", () => {
     const run = await world.submit(service);
     await world.submit(service);
     await world.submit(service);
-    const question = { type: "submit", run: environment.idempotentId(service, "x"), fresh: false, target: service, input: null, headers: null, idempotencyKey: "x", startAt: null, await: false } as const;
+    const question = {
+      type: "submit",
+      run: environment.idempotentId(service, "x"),
+      fresh: false,
+      target: service,
+      input: null,
+      headers: null,
+      idempotencyKey: "x",
+      startAt: null,
+      await: false,
+    } as const;
     expect(await world.ask(question)).toMatchObject({ type: "refused", reason: "overloaded" });
     world.latest(run).replies.command(1, { type: "call", target: service, input: null });
     await world.settle();
@@ -264,12 +321,24 @@ describe("room", () => {
   test("an unknown target is refused from outside and fails the call from inside", async () => {
     const world = await openWorld();
     const target = { service: "nobody", handler: "work" };
-    const question = { type: "submit", run: environment.idempotentId(service, "y"), fresh: true, target, input: null, headers: null, idempotencyKey: null, startAt: null, await: false } as const;
+    const question = {
+      type: "submit",
+      run: environment.idempotentId(service, "y"),
+      fresh: true,
+      target,
+      input: null,
+      headers: null,
+      idempotencyKey: null,
+      startAt: null,
+      await: false,
+    } as const;
     expect(await world.ask(question)).toMatchObject({ type: "refused", reason: "unknown_target" });
     const run = await world.submit(service);
     world.latest(run).replies.command(1, { type: "call", target, input: null });
     await world.settle();
-    expect(world.latest(run).notified).toMatchObject([{ id: 1, result: { kind: "failure", failure: { errorCode: "P0030" } } }]);
+    expect(world.latest(run).notified).toMatchObject([
+      { id: 1, result: { kind: "failure", failure: { errorCode: "P0030" } } },
+    ]);
   });
 
   test("a drain lets running attempts end and begins no others", async () => {

@@ -1,7 +1,17 @@
 // A loop under the hands of a test: the memory store, a clock that only the test moves, and an executor whose attempts
 // say exactly what the test lets them say.
 
-import type { Attempt, AttemptReplies, AttemptStart, Entry, Executor, HandlerMode, Result, RunId, Target } from "@perdure/protocol";
+import type {
+  Attempt,
+  AttemptReplies,
+  AttemptStart,
+  Entry,
+  Executor,
+  HandlerMode,
+  Result,
+  RunId,
+  Target,
+} from "@perdure/protocol";
 import { DEFAULT_RETRY, encodeRunId, UnknownTargetError } from "@perdure/protocol";
 import { createMemoryStorage, openMemoryStore, type MemoryStorage } from "../src/memory-store.ts";
 import { Loop, type Question } from "../src/loop.ts";
@@ -29,7 +39,10 @@ export interface World {
   /** Lets the loop work until it has nothing left to do. */
   settle(): Promise<void>;
   ask(question: Question): Promise<Reply>;
-  submit(target: Target, options?: { id?: string; idempotencyKey?: string; startAt?: number; await?: boolean }): Promise<RunId>;
+  submit(
+    target: Target,
+    options?: { id?: string; idempotencyKey?: string; startAt?: number; await?: boolean },
+  ): Promise<RunId>;
   /** Attempts of a run, oldest first. */
   of(run: RunId): ManualAttempt[];
   latest(run: RunId): ManualAttempt;
@@ -37,13 +50,19 @@ export interface World {
   advance(ms: number): Promise<void>;
 }
 
-const MODES: Readonly<Record<string, HandlerMode>> = { service: "service", object: "exclusive", view: "shared", flow: "workflow" };
+const MODES: Readonly<Record<string, HandlerMode>> = {
+  service: "service",
+  object: "exclusive",
+  view: "shared",
+  flow: "workflow",
+};
 
 let ids = 0;
 
-export function runId(seed: string): RunId {
+function runId(seed: string): RunId {
   const bytes = new Uint8Array(24);
-  for (let i = 0; i < seed.length; i += 1) bytes[23 - (i % 24)] = ((bytes[23 - (i % 24)] ?? 0) * 31 + seed.charCodeAt(i)) & 255;
+  for (let i = 0; i < seed.length; i += 1)
+    bytes[23 - (i % 24)] = ((bytes[23 - (i % 24)] ?? 0) * 31 + seed.charCodeAt(i)) & 255;
   return encodeRunId(bytes);
 }
 
@@ -128,7 +147,9 @@ function submission(target: Target, options: SubmitOptions): Extract<Question, {
   };
 }
 
-export async function openWorld(options: { storage?: MemoryStorage; limits?: Partial<Limits>; now?: number } = {}): Promise<World> {
+export async function openWorld(
+  options: { storage?: MemoryStorage; limits?: Partial<Limits>; now?: number } = {},
+): Promise<World> {
   const storage = options.storage ?? createMemoryStorage();
   const attempts: ManualAttempt[] = [];
   const failures: unknown[] = [];

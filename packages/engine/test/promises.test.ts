@@ -23,7 +23,9 @@ describe("E1: an acknowledged entry is never lost", () => {
     world.loop.stop();
 
     const next = await openWorld({ storage: world.storage });
-    expect(next.latest(run).start.entries).toMatchObject([{ kind: "command", id: 1, index: 1, command: { name: "a" }, result: { value: "1" } }]);
+    expect(next.latest(run).start.entries).toMatchObject([
+      { kind: "command", id: 1, index: 1, command: { name: "a" }, result: { value: "1" } },
+    ]);
   });
 
   test("nothing is told before its commit is durable", async () => {
@@ -95,7 +97,10 @@ describe("J1: commands stand in the journal in the order of their ids", () => {
     replies.command(2, { type: "sleep", wakeAt: world.now + 10 });
     await world.settle();
     expect(world.failures).toEqual([]);
-    expect(await world.journal(run)).toMatchObject([{ id: 1, command: { type: "step" } }, { id: 2, command: { type: "sleep" } }]);
+    expect(await world.journal(run)).toMatchObject([
+      { id: 1, command: { type: "step" } },
+      { id: 2, command: { type: "sleep" } },
+    ]);
     replies.propose(1, value("1"));
     await world.settle();
     expect((await world.journal(run)).at(-1)).toMatchObject({ kind: "completion", id: 1 });
@@ -174,7 +179,14 @@ describe("E4: at most one live attempt; a stale one is refused", () => {
     await world.ask({ type: "resume", run });
     const before = await world.journal(run);
     for (const attempt of [1, 99]) {
-      world.loop.enqueue({ type: "command", run, attempt, id: 1, command: { type: "sleep", wakeAt: 0 }, result: undefined });
+      world.loop.enqueue({
+        type: "command",
+        run,
+        attempt,
+        id: 1,
+        command: { type: "sleep", wakeAt: 0 },
+        result: undefined,
+      });
       world.loop.enqueue({ type: "end", run, attempt, result: value("stale") });
     }
     await world.settle();
@@ -220,7 +232,10 @@ describe("E5: accepted messages are delivered, also in a race", () => {
     child?.replies.end(value("42"));
     await world.settle();
     expect(world.of(parent)).toHaveLength(2);
-    expect(world.latest(parent).start.entries).toMatchObject([{ id: 1, kind: "command" }, { id: 1, kind: "completion", result: { value: "42" } }]);
+    expect(world.latest(parent).start.entries).toMatchObject([
+      { id: 1, kind: "command" },
+      { id: 1, kind: "completion", result: { value: "42" } },
+    ]);
   });
 
   test("a signal to a paused run waits in its journal", async () => {
@@ -275,11 +290,16 @@ describe("E7: cancelling runs down the call tree", () => {
     children[1]?.replies.end({ kind: "failure", failure: { code: 409, message: "cancelled", errorCode: "P0002" } });
     await world.settle();
     const told = world.latest(parent).notified.slice(notifiedBefore);
-    expect(told).toMatchObject([{ kind: "signal", signal: CANCEL_SIGNAL }, { kind: "completion", id: 2 }]);
+    expect(told).toMatchObject([
+      { kind: "signal", signal: CANCEL_SIGNAL },
+      { kind: "completion", id: 2 },
+    ]);
     // It may compensate before it ends.
     world.latest(parent).replies.command(3, step("undo"));
     world.latest(parent).replies.propose(3, value("null"));
-    world.latest(parent).replies.end({ kind: "failure", failure: { code: 409, message: "cancelled", errorCode: "P0002" } });
+    world
+      .latest(parent)
+      .replies.end({ kind: "failure", failure: { code: 409, message: "cancelled", errorCode: "P0002" } });
     await world.settle();
     expect(await status(world, parent)).toBe("cancelled");
   });
@@ -294,7 +314,11 @@ describe("E7: cancelling runs down the call tree", () => {
     const sent = world.attempts.at(-1);
     await world.ask({ type: "cancel", run: parent });
     expect(world.latest(parent).notified.at(-2)).toMatchObject({ kind: "signal", signal: CANCEL_SIGNAL });
-    expect(world.latest(parent).notified.at(-1)).toMatchObject({ kind: "completion", id: 1, result: { kind: "failure" } });
+    expect(world.latest(parent).notified.at(-1)).toMatchObject({
+      kind: "completion",
+      id: 1,
+      result: { kind: "failure" },
+    });
     expect(sent?.notified).toEqual([]);
     expect(await status(world, blocker)).toBe("running");
   });
@@ -386,14 +410,34 @@ describe("E9: the same key gives the same run", () => {
     await world.settle();
     world.loop.stop();
     const next = await openWorld({ storage: world.storage });
-    const question = { type: "submit", run, fresh: false, target: service, input: null, headers: null, idempotencyKey: "k", startAt: null, await: true } as const;
+    const question = {
+      type: "submit",
+      run,
+      fresh: false,
+      target: service,
+      input: null,
+      headers: null,
+      idempotencyKey: "k",
+      startAt: null,
+      await: true,
+    } as const;
     expect(await next.ask(question)).toMatchObject({ type: "finished", existing: true, result: { value: "7" } });
     expect(next.attempts).toEqual([]);
   });
 
   test("two submissions of one key in one batch are one run", async () => {
     const world = await openWorld();
-    const question = { type: "submit", run: environment.idempotentId(service, "k"), fresh: false, target: service, input: null, headers: null, idempotencyKey: "k", startAt: null, await: false } as const;
+    const question = {
+      type: "submit",
+      run: environment.idempotentId(service, "k"),
+      fresh: false,
+      target: service,
+      input: null,
+      headers: null,
+      idempotencyKey: "k",
+      startAt: null,
+      await: false,
+    } as const;
     const replies = Promise.all([world.loop.ask(question), world.loop.ask(question)]);
     await world.settle();
     expect((await replies).map((reply) => reply.type === "accepted" && reply.existing)).toEqual([false, true]);

@@ -1,7 +1,13 @@
 // The catalog: which handlers a runtime serves, as the engine's Environment asks for them.
 
 import type { Environment } from "@perdure/engine";
-import { DEFAULT_RETRY, UnknownTargetError, type HandlerManifest, type ServiceManifest, type Target } from "@perdure/protocol";
+import {
+  DEFAULT_RETRY,
+  UnknownTargetError,
+  type HandlerManifest,
+  type ServiceManifest,
+  type Target,
+} from "@perdure/protocol";
 import { childRunId, idempotentRunId, workflowRunId } from "./run-ids.ts";
 
 /** What the catalog needs of the SDK's registry. */
@@ -18,14 +24,20 @@ export class Catalog implements Environment {
   readonly targets: Targets;
   readonly deployment: string | null;
   readonly #retentionMs: number;
-  readonly #services = new Map<string, { readonly service: ServiceManifest; readonly handlers: Map<string, HandlerManifest> }>();
+  readonly #services = new Map<
+    string,
+    { readonly service: ServiceManifest; readonly handlers: Map<string, HandlerManifest> }
+  >();
 
   constructor(targets: Targets, options: { readonly deployment?: string; readonly retentionMs?: number } = {}) {
     this.targets = targets;
     this.deployment = options.deployment ?? null;
     this.#retentionMs = options.retentionMs ?? RETENTION_MS_DEFAULT;
     for (const service of targets.manifests) {
-      this.#services.set(service.name, { service, handlers: new Map(service.handlers.map((handler) => [handler.name, handler])) });
+      this.#services.set(service.name, {
+        service,
+        handlers: new Map(service.handlers.map((handler) => [handler.name, handler])),
+      });
     }
   }
 
@@ -48,12 +60,21 @@ export class Catalog implements Environment {
     const service = this.#services.get(target.service)?.service;
     const path = [target.service, target.key, target.handler].filter((part) => part !== undefined).join("/");
     if (service !== undefined && service.handlers.some((handler) => handler.name === target.handler)) {
-      const how = service.kind === "service" ? `/${service.name}/{handler}, without a key` : `/${service.name}/{key}/{handler}`;
-      return new UnknownTargetError(`${path} is not a target: ${service.name} is a ${service.kind} and is addressed as ${how}`);
+      const how =
+        service.kind === "service" ? `/${service.name}/{handler}, without a key` : `/${service.name}/{key}/{handler}`;
+      return new UnknownTargetError(
+        `${path} is not a target: ${service.name} is a ${service.kind} and is addressed as ${how}`,
+      );
     }
     const near = this.targets.near(target.service, target.handler);
-    const hint = near.length > 0 ? `did you mean ${near.join(", ")}?` : `served are: ${[...this.#services.keys()].join(", ") || "nothing"}`;
-    const what = service === undefined ? `there is no service "${target.service}"` : `${service.kind} "${service.name}" has no handler "${target.handler}"`;
+    const hint =
+      near.length > 0
+        ? `did you mean ${near.join(", ")}?`
+        : `served are: ${[...this.#services.keys()].join(", ") || "nothing"}`;
+    const what =
+      service === undefined
+        ? `there is no service "${target.service}"`
+        : `${service.kind} "${service.name}" has no handler "${target.handler}"`;
     return new UnknownTargetError(`${what}; ${hint}`);
   }
 

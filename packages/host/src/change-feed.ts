@@ -15,8 +15,20 @@ export type Change =
   | { readonly type: "promoted"; readonly at: Instant; readonly run: RunId }
   | { readonly type: "deleted"; readonly at: Instant; readonly run: RunId }
   | { readonly type: "truncated"; readonly at: Instant; readonly run: RunId; readonly from: number }
-  | { readonly type: "state"; readonly at: Instant; readonly service: string; readonly key: string; readonly name: string | null }
-  | { readonly type: "promise"; readonly at: Instant; readonly service: string; readonly key: string; readonly name: string };
+  | {
+      readonly type: "state";
+      readonly at: Instant;
+      readonly service: string;
+      readonly key: string;
+      readonly name: string | null;
+    }
+  | {
+      readonly type: "promise";
+      readonly at: Instant;
+      readonly service: string;
+      readonly key: string;
+      readonly name: string;
+    };
 
 export interface NumberedChange {
   /** `<start>-<number>`. */

@@ -3,7 +3,10 @@ import { idleWatch } from "./idle-memory.ts";
 
 const MIB = 1024 * 1024;
 
-function world(total: number, live: number): { heap: { total(): number; collect(): void }; collections: number; batches: number; total: number } {
+function world(
+  total: number,
+  live: number,
+): { heap: { total(): number; collect(): void }; collections: number; batches: number; total: number } {
   const state = {
     total,
     collections: 0,

@@ -8,7 +8,11 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-type Collect = (options: { readonly type: "major"; readonly execution: "sync"; readonly flavor: "last-resort" }) => void;
+type Collect = (options: {
+  readonly type: "major";
+  readonly execution: "sync";
+  readonly flavor: "last-resort";
+}) => void;
 
 const LOOK_EVERY_MS = 1_000;
 /** Looks without a batch before the process counts as idle. */

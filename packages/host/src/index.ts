@@ -1,10 +1,25 @@
 export { Catalog, RETENTION_MS_DEFAULT, type Targets } from "./catalog.ts";
 export { ChangeFeed, type Change, type NumberedChange, type Subscription } from "./change-feed.ts";
 export { createInProcessExecutor, type InProcessOptions } from "./executors/in-process.ts";
-export { describeEffect, EffectGuard, type EffectGuardOptions, type GuardMode, type UnjournaledEffect } from "./guard/effect-guard.ts";
+export {
+  describeEffect,
+  EffectGuard,
+  type EffectGuardOptions,
+  type GuardMode,
+  type UnjournaledEffect,
+} from "./guard/effect-guard.ts";
 export { installWatches } from "./guard/watches.ts";
 export { nodeClock, nodeScheduler } from "./node-ports.ts";
 export { childRunId, derivedRunId, idempotentRunId, randomRunId, workflowRunId } from "./run-ids.ts";
-export { Runtime, type Accepted, type Finished, type LiveView, type OnAsked, type RuntimeFigures, type RuntimeOptions, type SubmitRequest } from "./runtime.ts";
+export {
+  Runtime,
+  type Accepted,
+  type Finished,
+  type LiveView,
+  type OnAsked,
+  type RuntimeFigures,
+  type RuntimeOptions,
+  type SubmitRequest,
+} from "./runtime.ts";
 export { openDirectoryBlobs } from "./blobs/directory.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./stores/sqlite/open.ts";

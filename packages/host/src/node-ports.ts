@@ -10,7 +10,10 @@ export const nodeClock: Clock = {
   wakeAt(at, callback) {
     let timer: NodeJS.Timeout;
     const arm = (): void => {
-      timer = setTimeout(() => (Date.now() >= at ? callback() : arm()), Math.min(Math.max(0, at - Date.now()), TIMEOUT_MS_MAX));
+      timer = setTimeout(
+        () => (Date.now() >= at ? callback() : arm()),
+        Math.min(Math.max(0, at - Date.now()), TIMEOUT_MS_MAX),
+      );
     };
     arm();
     return () => clearTimeout(timer);

@@ -23,8 +23,15 @@ test("E9: derived ids depend on every part, and on nothing else", () => {
 });
 
 test("runs of one key share its partition", () => {
-  const partition = (id: Parameters<typeof decodeRunId>[0]): string => Buffer.from(decodeRunId(id).subarray(0, 8)).toString("hex");
-  const ids = [randomRunId(keyed), randomRunId(keyed), idempotentRunId(keyed, "k"), workflowRunId("inbox", "ada"), childRunId(randomRunId(target), 0, 1, keyed)];
+  const partition = (id: Parameters<typeof decodeRunId>[0]): string =>
+    Buffer.from(decodeRunId(id).subarray(0, 8)).toString("hex");
+  const ids = [
+    randomRunId(keyed),
+    randomRunId(keyed),
+    idempotentRunId(keyed, "k"),
+    workflowRunId("inbox", "ada"),
+    childRunId(randomRunId(target), 0, 1, keyed),
+  ];
   expect(new Set(ids.map(partition)).size).toBe(1);
 });
 

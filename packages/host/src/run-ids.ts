@@ -29,7 +29,8 @@ export function randomRunId(target: Target): RunId {
 }
 
 /** `parts` name the run; the partition key comes from the target's key, or from the parts where it has none. */
-export const derivedRunId = (target: Target, parts: readonly string[]): RunId => encodeRunId(derivedBytes(target, parts));
+export const derivedRunId = (target: Target, parts: readonly string[]): RunId =>
+  encodeRunId(derivedBytes(target, parts));
 
 function derivedBytes(target: Target, parts: readonly string[]): Uint8Array {
   const uuid = digest(parts);
@@ -42,7 +43,8 @@ function derivedBytes(target: Target, parts: readonly string[]): Uint8Array {
 export const idempotentRunId = (target: Target, idempotencyKey: string): RunId =>
   derivedRunId(target, ["idempotent", target.service, target.key ?? "", target.handler, idempotencyKey]);
 
-export const workflowRunId = (service: string, key: string): RunId => derivedRunId({ service, handler: "run", key }, ["workflow", service, key]);
+export const workflowRunId = (service: string, key: string): RunId =>
+  derivedRunId({ service, handler: "run", key }, ["workflow", service, key]);
 
 /** Takes its parent's time, for the same reason. */
 export function childRunId(parent: RunId, generation: number, command: number, target: Target): RunId {

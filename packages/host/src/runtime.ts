@@ -9,7 +9,17 @@
 
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { Loop, LoopClosedError, type Limits, type Mutation, type Observer, type Question, type Reply, type Store, type StoreReader } from "@perdure/engine";
+import {
+  Loop,
+  LoopClosedError,
+  type Limits,
+  type Mutation,
+  type Observer,
+  type Question,
+  type Reply,
+  type Store,
+  type StoreReader,
+} from "@perdure/engine";
 import {
   AssertionError,
   ConflictError,
@@ -152,7 +162,10 @@ export class Runtime {
   }
 
   /** The id that `request` will get. Fresh ones differ from call to call. */
-  runIdFor(request: Pick<SubmitRequest, "target" | "idempotencyKey">): { readonly run: RunId; readonly fresh: boolean } {
+  runIdFor(request: Pick<SubmitRequest, "target" | "idempotencyKey">): {
+    readonly run: RunId;
+    readonly fresh: boolean;
+  } {
     const { target, idempotencyKey } = request;
     const mode = this.catalog.mode(target);
     if (mode === null) throw this.catalog.unknown(target);
@@ -207,7 +220,10 @@ export class Runtime {
   /** Answers an awakeable. @throws BadRequestError where `id` is none. */
   async completeAwakeable(id: string, result: Result): Promise<RunId> {
     const ref = parseAwakeableId(id);
-    if (ref === undefined) throw new BadRequestError(`"${id}" is not an awakeable id: those begin with sign_1 and come from ctx.awakeable()`);
+    if (ref === undefined)
+      throw new BadRequestError(
+        `"${id}" is not an awakeable id: those begin with sign_1 and come from ctx.awakeable()`,
+      );
     await this.signal(ref.run, ref.signal, result);
     return ref.run;
   }
@@ -240,10 +256,17 @@ export class Runtime {
 
   /** A person says what became of the effect of `command`; no result: it did not happen, run it again. */
   settleEffect(run: RunId, command: number, result: Result | undefined): Promise<RunStatus | null> {
-    return this.#done(result === undefined ? { type: "settleEffect", run, command } : { type: "settleEffect", run, command, result });
+    return this.#done(
+      result === undefined ? { type: "settleEffect", run, command } : { type: "settleEffect", run, command, result },
+    );
   }
 
-  async editState(service: string, key: string, changes: ReadonlyMap<string, Payload | null>, force: boolean): Promise<void> {
+  async editState(
+    service: string,
+    key: string,
+    changes: ReadonlyMap<string, Payload | null>,
+    force: boolean,
+  ): Promise<void> {
     await this.#ask({ type: "editState", key: { service, key }, changes, force });
   }
 
@@ -334,7 +357,10 @@ function refusal(reply: Extract<Reply, { type: "refused" }>): Error {
 }
 
 function outsideError(error: unknown): Error {
-  if (error instanceof LoopClosedError) return new ShuttingDownError("the engine is starting again or shutting down; try again in a moment", { cause: error });
+  if (error instanceof LoopClosedError)
+    return new ShuttingDownError("the engine is starting again or shutting down; try again in a moment", {
+      cause: error,
+    });
   if (isPerdureError(error) && (error instanceof FencedError || error instanceof StoreWriteError)) return error;
   return error instanceof Error ? error : new AssertionError(String(error));
 }
@@ -342,4 +368,3 @@ function outsideError(error: unknown): Error {
 function unexpected(reply: Reply): AssertionError {
   return new AssertionError(`the engine answered "${reply.type}" to a question of another kind`);
 }
-

@@ -77,7 +77,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
         ...(options.suspendAfterMs === undefined ? {} : { suspendAfterMs: options.suspendAfterMs }),
       }),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
-      onTrouble: (error, retryInMs) => log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
+      onTrouble: (error, retryInMs) =>
+        log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
     });
     const { ingress, admin, onTaken = "fail", token } = options;
     const server = createServer({
@@ -118,8 +119,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   }
 }
 
-function installGuard(mode: GuardMode, log: (line: string) => void): { readonly guard: EffectGuard; readonly uninstall: () => void } {
-  const guard = new EffectGuard({ mode, report: (effect) => log(`perdure: P0017 ${describeEffect(effect)} See docs/errors/P0017.md`) });
+function installGuard(
+  mode: GuardMode,
+  log: (line: string) => void,
+): { readonly guard: EffectGuard; readonly uninstall: () => void } {
+  const guard = new EffectGuard({
+    mode,
+    report: (effect) => log(`perdure: P0017 ${describeEffect(effect)} See docs/errors/P0017.md`),
+  });
   return { guard, uninstall: installWatches(guard) };
 }
 
@@ -142,7 +149,10 @@ function invalid(error: unknown): ValidationError {
   throw error;
 }
 
-function collectNowAndThen(store: { collectBlobs(options: { readonly sweep: boolean }): Promise<unknown> }, log: (line: string) => void): AbortController {
+function collectNowAndThen(
+  store: { collectBlobs(options: { readonly sweep: boolean }): Promise<unknown> },
+  log: (line: string) => void,
+): AbortController {
   const stop = new AbortController();
   const collect = async (): Promise<void> => {
     // The first time with a sweep: a crash between a blob and its commit leaves files that no row names.
@@ -152,7 +162,8 @@ function collectNowAndThen(store: { collectBlobs(options: { readonly sweep: bool
     }
   };
   collect().catch((error: unknown) => {
-    if (!stop.signal.aborted) log(`perdure: large payloads that nobody needs could not be deleted: ${describeError(error)}`);
+    if (!stop.signal.aborted)
+      log(`perdure: large payloads that nobody needs could not be deleted: ${describeError(error)}`);
   });
   return stop;
 }

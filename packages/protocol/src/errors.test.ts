@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import * as errors from "./errors.ts";
 
-type ErrorClass = (new (message: string) => errors.PerdureError) & { readonly code: string; readonly retry: string; readonly status: number };
+type ErrorClass = (new (
+  message: string,
+) => errors.PerdureError) & { readonly code: string; readonly retry: string; readonly status: number };
 
 const classes = Object.entries(errors as Record<string, unknown>).filter(isClass);
 
@@ -15,19 +17,31 @@ describe("every error class", () => {
     expect(new Set(codes).size).toBe(codes.length);
   });
 
-  test.each(classes.filter(([name]) => name !== "RemoteError" && name !== "InvalidDurationError"))("%s keeps its name, code and message, and is known across realms", (name, type) => {
-    const error = new type("what happened");
-    expect(error.name).toBe(name);
-    expect(error.code).toBe(type.code);
-    expect(error.message).toBe("what happened");
-    expect(errors.isPerdureError(error)).toBe(true);
-    expect(errors.failureFrom(error)).toMatchObject({ message: "what happened", errorCode: type.code, code: error.status });
-  });
+  test.each(classes.filter(([name]) => name !== "RemoteError" && name !== "InvalidDurationError"))(
+    "%s keeps its name, code and message, and is known across realms",
+    (name, type) => {
+      const error = new type("what happened");
+      expect(error.name).toBe(name);
+      expect(error.code).toBe(type.code);
+      expect(error.message).toBe("what happened");
+      expect(errors.isPerdureError(error)).toBe(true);
+      expect(errors.failureFrom(error)).toMatchObject({
+        message: "what happened",
+        errorCode: type.code,
+        code: error.status,
+      });
+    },
+  );
 });
 
 describe("failures", () => {
   test("come back as what they were", () => {
-    for (const error of [new errors.CancelledError(), new errors.KilledError(), new errors.StepFailedError("s"), new errors.TerminalError("t", { status: 422, metadata: { a: "b" } })]) {
+    for (const error of [
+      new errors.CancelledError(),
+      new errors.KilledError(),
+      new errors.StepFailedError("s"),
+      new errors.TerminalError("t", { status: 422, metadata: { a: "b" } }),
+    ]) {
       const back = errors.errorFromFailure(error.toFailure());
       expect(back.code).toBe(error.code);
       expect(back.status).toBe(error.status);

@@ -25,7 +25,10 @@ export class PerdureError extends Error {
   override readonly name: string = "PerdureError";
   readonly metadata: Readonly<Record<string, string>> | undefined;
 
-  constructor(message: string, options: ErrorOptionsWithCause & { readonly metadata?: Readonly<Record<string, string>> } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptionsWithCause & { readonly metadata?: Readonly<Record<string, string>> } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.metadata = options.metadata;
   }
@@ -62,7 +65,13 @@ export class TerminalError extends PerdureError {
   readonly #status: number;
 
   /** @param options.status what HTTP callers see, 400 to 599; 500 where absent. */
-  constructor(message: string, options: ErrorOptionsWithCause & { readonly status?: number; readonly metadata?: Readonly<Record<string, string>> } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptionsWithCause & {
+      readonly status?: number;
+      readonly metadata?: Readonly<Record<string, string>>;
+    } = {},
+  ) {
     super(message, options);
     this.#status = options.status ?? 500;
   }
@@ -284,7 +293,9 @@ export function errorFromFailure(failure: Failure): TerminalError {
 }
 
 function failureOptions(failure: Failure): { status: number; metadata?: Readonly<Record<string, string>> } {
-  return failure.metadata === undefined ? { status: failure.code } : { status: failure.code, metadata: failure.metadata };
+  return failure.metadata === undefined
+    ? { status: failure.code }
+    : { status: failure.code, metadata: failure.metadata };
 }
 
 /** A terminal failure of somebody else, with its own code and status kept. */
@@ -307,7 +318,10 @@ export function failureFrom(error: unknown): Failure {
     const message = error.message === "" ? error.name : error.message;
     return error.stack === undefined ? { code: 500, message } : { code: 500, message, stack: error.stack };
   }
-  return { code: 500, message: typeof error === "string" ? error : `a value was thrown that is not an error: ${describe(error)}` };
+  return {
+    code: 500,
+    message: typeof error === "string" ? error : `a value was thrown that is not an error: ${describe(error)}`,
+  };
 }
 
 function describe(value: unknown): string {

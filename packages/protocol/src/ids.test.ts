@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeRunId, encodeAwakeableId, encodeRunId, FIRST_AWAKEABLE_SIGNAL, parseAwakeableId, parseRunId } from "./ids.ts";
+import {
+  decodeRunId,
+  encodeAwakeableId,
+  encodeRunId,
+  FIRST_AWAKEABLE_SIGNAL,
+  parseAwakeableId,
+  parseRunId,
+} from "./ids.ts";
 
 const bytes24 = fc.uint8Array({ minLength: 24, maxLength: 24 });
 
@@ -17,11 +24,13 @@ describe("run ids", () => {
   });
 
   test("the text keeps the order of the bytes", () => {
-    fc.assert(fc.property(bytes24, bytes24, (a, b) => {
-      const order = Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b)));
-      const [left, right] = [encodeRunId(a), encodeRunId(b)];
-      expect(left < right ? -1 : left > right ? 1 : 0).toBe(order);
-    }));
+    fc.assert(
+      fc.property(bytes24, bytes24, (a, b) => {
+        const order = Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+        const [left, right] = [encodeRunId(a), encodeRunId(b)];
+        expect(left < right ? -1 : left > right ? 1 : 0).toBe(order);
+      }),
+    );
   });
 
   test("the largest id fits, one more does not parse", () => {
@@ -36,10 +45,13 @@ describe("run ids", () => {
   });
 
   test("other texts are no ids", () => {
-    fc.assert(fc.property(fc.string(), (text) => {
-      if (!/^(run|inv)_1/.test(text)) expect(parseRunId(text)).toBeUndefined();
-    }));
-    for (const text of ["", "run_1", "run_2" + "0".repeat(33), `run_1${"0".repeat(32)}`, `run_1${"0".repeat(32)}-`]) expect(parseRunId(text)).toBeUndefined();
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        if (!/^(run|inv)_1/.test(text)) expect(parseRunId(text)).toBeUndefined();
+      }),
+    );
+    for (const text of ["", "run_1", "run_2" + "0".repeat(33), `run_1${"0".repeat(32)}`, `run_1${"0".repeat(32)}-`])
+      expect(parseRunId(text)).toBeUndefined();
   });
 });
 
@@ -72,9 +84,11 @@ describe("awakeable ids", () => {
   });
 
   test("other texts are no ids", () => {
-    fc.assert(fc.property(fc.string(), (text) => {
-      expect(parseAwakeableId(`x${text}`)).toBeUndefined();
-    }));
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(parseAwakeableId(`x${text}`)).toBeUndefined();
+      }),
+    );
     for (const text of ["sign_1", "sign_1!!!", "sign_1AAAA"]) expect(parseAwakeableId(text)).toBeUndefined();
   });
 });

@@ -37,4 +37,10 @@ export interface ServiceManifest {
 }
 
 /** Defaults of a step and of a handler: 500 ms, doubled up to a minute, for ever. An outage of a day must not end a run. */
-export const DEFAULT_RETRY: RetryPolicy = { initialMs: 500, factor: 2, maxMs: 60_000, maxAttempts: Number.POSITIVE_INFINITY, onExhausted: "pause" };
+export const DEFAULT_RETRY: RetryPolicy = {
+  initialMs: 500,
+  factor: 2,
+  maxMs: 60_000,
+  maxAttempts: Number.POSITIVE_INFINITY,
+  onExhausted: "pause",
+};

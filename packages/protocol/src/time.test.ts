@@ -22,14 +22,33 @@ describe("durations", () => {
     expect(parseDuration(text)).toBe(ms);
   });
 
-  test.each(["", "5", "-5s", "5x", "s", "1h 30m", "P", "PT", "PT5", "1e3s", "1m30", "∞", -1, Number.NaN, Number.POSITIVE_INFINITY, DURATION_MS_MAX + 1])("%s is refused", (text) => {
+  test.each([
+    "",
+    "5",
+    "-5s",
+    "5x",
+    "s",
+    "1h 30m",
+    "P",
+    "PT",
+    "PT5",
+    "1e3s",
+    "1m30",
+    "∞",
+    -1,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    DURATION_MS_MAX + 1,
+  ])("%s is refused", (text) => {
     expect(() => parseDuration(text)).toThrow(InvalidDurationError);
   });
 
   test("formatting is exact", () => {
-    fc.assert(fc.property(fc.integer({ min: 0, max: DURATION_MS_MAX }), (ms) => {
-      expect(parseDuration(formatDuration(ms))).toBe(ms);
-    }));
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: DURATION_MS_MAX }), (ms) => {
+        expect(parseDuration(formatDuration(ms))).toBe(ms);
+      }),
+    );
   });
 
   test("no text makes it throw anything else", () => {

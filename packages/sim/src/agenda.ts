@@ -23,7 +23,12 @@ export class Agenda {
 
   /** Calls back `inMs` from now. Returns what cancels it. */
   after(inMs: number, callback: () => void): () => void {
-    const item: Item = { tick: this.#tick + Math.max(0, Math.ceil(inMs)), order: this.#order++, callback, cancelled: false };
+    const item: Item = {
+      tick: this.#tick + Math.max(0, Math.ceil(inMs)),
+      order: this.#order++,
+      callback,
+      cancelled: false,
+    };
     this.#push(item);
     return () => {
       item.cancelled = true;

@@ -2,7 +2,16 @@
 // their input names. Ids are functions of what they are derived from, as in a host (E9).
 
 import type { Environment } from "@perdure/engine";
-import { DEFAULT_RETRY, encodeRunId, UnknownTargetError, type Failure, type HandlerMode, type RetryPolicy, type RunId, type Target } from "@perdure/protocol";
+import {
+  DEFAULT_RETRY,
+  encodeRunId,
+  UnknownTargetError,
+  type Failure,
+  type HandlerMode,
+  type RetryPolicy,
+  type RunId,
+  type Target,
+} from "@perdure/protocol";
 import type { Callee, Kind } from "./program.ts";
 import { hashText } from "./random.ts";
 

@@ -3,7 +3,9 @@
 import { failureResult, type Result, type RunId, valueResult } from "@perdure/protocol";
 import type { StepNode } from "./program.ts";
 
-export type EffectOutcome = { readonly kind: "done"; readonly result: Result } | { readonly kind: "failed"; readonly times: number };
+export type EffectOutcome =
+  | { readonly kind: "done"; readonly result: Result }
+  | { readonly kind: "failed"; readonly times: number };
 
 export class Effects {
   readonly #times: Map<string, number> = new Map();
@@ -14,7 +16,11 @@ export class Effects {
     const times = (this.#times.get(name) ?? 0) + 1;
     this.#times.set(name, times);
     if (times <= node.transient) return { kind: "failed", times };
-    if (node.terminal) return { kind: "done", result: failureResult({ code: 422, message: `${node.name} was refused`, errorCode: "P0001" }) };
+    if (node.terminal)
+      return {
+        kind: "done",
+        result: failureResult({ code: 422, message: `${node.name} was refused`, errorCode: "P0001" }),
+      };
     return { kind: "done", result: valueResult(JSON.stringify(`${node.name} ${generation}/${command} done ${times}`)) };
   }
 }

@@ -57,12 +57,17 @@ async function many(from: number, goesOn: (done: number) => boolean, executors: 
     if (report.violations.length > 0) {
       failed.push({ seed, executor });
       const first = report.violations[0];
-      say(`FAILED seed ${seed}: ${first?.promise}: ${first?.text.split("\n").slice(0, 6).join("\n")}\n  repeat with: ${repeatCommand(seed, executor)}`);
+      say(
+        `FAILED seed ${seed}: ${first?.promise}: ${first?.text.split("\n").slice(0, 6).join("\n")}\n  repeat with: ${repeatCommand(seed, executor)}`,
+      );
     }
-    if (process.stdout.isTTY && done % 50 === 49) process.stdout.write(`\r${done + 1} worlds, ${failed.length} failed `);
+    if (process.stdout.isTTY && done % 50 === 49)
+      process.stdout.write(`\r${done + 1} worlds, ${failed.length} failed `);
   }
   const seconds = (performance.now() - began) / 1_000;
-  say(`${failed.length === 0 ? "OK" : "FAILED"} ${done} worlds from seed ${from}, ${failed.length} failed, ${entries} entries, ${seconds.toFixed(1)} s, ${(done / seconds).toFixed(0)} worlds/s`);
+  say(
+    `${failed.length === 0 ? "OK" : "FAILED"} ${done} worlds from seed ${from}, ${failed.length} failed, ${entries} entries, ${seconds.toFixed(1)} s, ${(done / seconds).toFixed(0)} worlds/s`,
+  );
   return failed.length === 0;
 }
 

@@ -15,11 +15,31 @@ export type Observation =
   /** A host took the partition. */
   | { readonly type: "acquired"; readonly tick: number; readonly host: number; readonly epoch: number }
   /** A commit was applied. `now`: the latest instant that the host can have seen when it decided. */
-  | { readonly type: "committed"; readonly tick: number; readonly host: number; readonly now: Instant; readonly commit: Commit }
-  | { readonly type: "started"; readonly tick: number; readonly host: number; readonly epoch: number; readonly attempt: number; readonly start: AttemptStart }
+  | {
+      readonly type: "committed";
+      readonly tick: number;
+      readonly host: number;
+      readonly now: Instant;
+      readonly commit: Commit;
+    }
+  | {
+      readonly type: "started";
+      readonly tick: number;
+      readonly host: number;
+      readonly epoch: number;
+      readonly attempt: number;
+      readonly start: AttemptStart;
+    }
   /** Entries were handed to a live attempt. */
   | { readonly type: "told"; readonly attempt: number; readonly entries: readonly Entry[] }
-  | { readonly type: "over"; readonly tick: number; readonly attempt: number; readonly how: AttemptEnd; readonly entriesSeen?: number; readonly awaiting?: readonly Awaiting[] }
+  | {
+      readonly type: "over";
+      readonly tick: number;
+      readonly attempt: number;
+      readonly how: AttemptEnd;
+      readonly entriesSeen?: number;
+      readonly awaiting?: readonly Awaiting[];
+    }
   /** The closure of step `command` began. */
   | { readonly type: "executed"; readonly tick: number; readonly attempt: number; readonly command: number }
   /** The code of an attempt saw how a command ended. */

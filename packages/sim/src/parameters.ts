@@ -28,7 +28,17 @@ export interface ExecutorParameters {
   readonly reactMsMax: number;
 }
 
-export type OperatorAction = "signal" | "cancel" | "kill" | "pause" | "resume" | "restart" | "purge" | "settle" | "edit" | "attach";
+export type OperatorAction =
+  | "signal"
+  | "cancel"
+  | "kill"
+  | "pause"
+  | "resume"
+  | "restart"
+  | "purge"
+  | "settle"
+  | "edit"
+  | "attach";
 
 export interface Parameters {
   readonly seed: number;
@@ -41,7 +51,13 @@ export interface Parameters {
   readonly faults: FaultParameters;
   readonly executor: ExecutorParameters;
   readonly programs: ProgramSettings;
-  readonly limits: { readonly attemptsLiveMax: number; readonly readyRunsMax: number; readonly batchEventsMax: number; readonly timersPerBatchMax: number; readonly retentionPageMax: number };
+  readonly limits: {
+    readonly attemptsLiveMax: number;
+    readonly readyRunsMax: number;
+    readonly batchEventsMax: number;
+    readonly timersPerBatchMax: number;
+    readonly retentionPageMax: number;
+  };
   /** Weights of what people do from outside, and how often they do something; 0: never. */
   readonly operator: Readonly<Record<OperatorAction, number>>;
   readonly operatorEveryMs: number;
@@ -50,7 +66,18 @@ export interface Parameters {
   readonly onExhausted: "pause" | "throw";
 }
 
-const ACTIONS: readonly OperatorAction[] = ["signal", "cancel", "kill", "pause", "resume", "restart", "purge", "settle", "edit", "attach"];
+const ACTIONS: readonly OperatorAction[] = [
+  "signal",
+  "cancel",
+  "kill",
+  "pause",
+  "resume",
+  "restart",
+  "purge",
+  "settle",
+  "edit",
+  "attach",
+];
 
 export function drawParameters(seed: number, random: Random, kind: "script" | "sdk"): Parameters {
   const some = (probability: number, value: () => number) => (random.chance(probability) ? value() : 0);
@@ -92,9 +119,14 @@ export function drawParameters(seed: number, random: Random, kind: "script" | "s
       idempotent: some(0.5, () => 0.4),
     },
     limits: drawLimits(random),
-    operator: Object.fromEntries(ACTIONS.map((action) => [action, some(0.5, () => 1)])) as Record<OperatorAction, number>,
+    operator: Object.fromEntries(ACTIONS.map((action) => [action, some(0.5, () => 1)])) as Record<
+      OperatorAction,
+      number
+    >,
     operatorEveryMs: some(0.75, () => random.pick([15, 60, 250])),
-    retention: random.chance(0.3) ? { everyMs: random.int(50, 400), keepMs: random.int(0, 600) } : { everyMs: 60_000, keepMs: 86_400_000 },
+    retention: random.chance(0.3)
+      ? { everyMs: random.int(50, 400), keepMs: random.int(0, 600) }
+      : { everyMs: 60_000, keepMs: 86_400_000 },
     handlerTriesMax: random.pick([2, 5, 1_000]),
     onExhausted: random.pick(["pause", "throw"]),
   };
@@ -116,7 +148,8 @@ function drawLimits(random: Random): Parameters["limits"] {
 export function describeParameters(p: Parameters): string {
   const { faults, executor, limits } = p;
   const every = (name: string, ms: number) => (ms === 0 ? [] : [`${name}=1/${ms}ms`]);
-  const share = (name: string, probability: number) => (probability === 0 ? [] : [`${name}=1/${Math.round(1 / probability)}`]);
+  const share = (name: string, probability: number) =>
+    probability === 0 ? [] : [`${name}=1/${Math.round(1 / probability)}`];
   return [
     `SEED=${p.seed} executor=${executor.kind} store=memory hosts=${p.hosts} submissions=${p.submissions} programs=${p.programs.count}`,
     `fault_ms=${p.faultMs} key_page=${p.keyQueuePage} store_ms=0..${p.storeMsMax} suspend=${executor.suspending} step_ms=0..${executor.stepMsMax}`,

@@ -90,8 +90,14 @@ export interface Program {
 }
 
 export function drawPrograms(random: Random, settings: ProgramSettings): readonly Program[] {
-  const kinds = Array.from({ length: settings.count }, () => random.weighted<Kind>({ service: 3, object: 4, shared: 1, workflow: 2, poke: 0 }));
-  return kinds.map((kind, number) => ({ number, kind, node: new Author(random.split(`program ${number}`), settings, kinds, number).program() }));
+  const kinds = Array.from({ length: settings.count }, () =>
+    random.weighted<Kind>({ service: 3, object: 4, shared: 1, workflow: 2, poke: 0 }),
+  );
+  return kinds.map((kind, number) => ({
+    number,
+    kind,
+    node: new Author(random.split(`program ${number}`), settings, kinds, number).program(),
+  }));
 }
 
 const WEIGHTS: Readonly<Record<Feature, number>> = {
@@ -131,7 +137,10 @@ class Author {
   #node(depth: number): Node {
     const random = this.#random;
     const weights = Object.fromEntries(
-      FEATURES.map((feature) => [feature, this.#settings.features.has(feature) && this.#possible(feature, depth) ? WEIGHTS[feature] : 0]),
+      FEATURES.map((feature) => [
+        feature,
+        this.#settings.features.has(feature) && this.#possible(feature, depth) ? WEIGHTS[feature] : 0,
+      ]),
     ) as Record<Feature, number>;
     switch (random.weighted(weights)) {
       case "step":
@@ -141,7 +150,12 @@ class Author {
       case "call":
         return { op: "call", to: this.#callee("sometimes") };
       case "send":
-        return { op: "send", to: this.#callee("sometimes"), delayMs: random.chance(0.5) ? 0 : random.int(1, 1_000), then: random.weighted({ nothing: 4, signal: 1, cancel: 1 }) };
+        return {
+          op: "send",
+          to: this.#callee("sometimes"),
+          delayMs: random.chance(0.5) ? 0 : random.int(1, 1_000),
+          then: random.weighted({ nothing: 4, signal: 1, cancel: 1 }),
+        };
       case "state":
         return this.#state();
       case "signal":
@@ -153,7 +167,10 @@ class Author {
       case "attach":
         return { op: random.chance(0.6) ? "attach" : "output", to: this.#callee("always") };
       case "parallel":
-        return { op: random.chance(0.65) ? "all" : "race", nodes: Array.from({ length: random.int(2, 3) }, () => this.#node(depth + 1)) };
+        return {
+          op: random.chance(0.65) ? "all" : "race",
+          nodes: Array.from({ length: random.int(2, 3) }, () => this.#node(depth + 1)),
+        };
       case "try":
         return { op: "try", node: this.#node(depth + 1), rescue: this.#node(depth + 1) };
       default:
@@ -193,7 +210,8 @@ class Author {
     this.#starts -= 1;
     const program = random.int(this.#number + 1, this.#settings.count - 1);
     const kind = this.#kinds[program] ?? "service";
-    const idempotent = idempotency === "always" || (idempotency === "sometimes" && random.chance(this.#settings.idempotent));
+    const idempotent =
+      idempotency === "always" || (idempotency === "sometimes" && random.chance(this.#settings.idempotent));
     return {
       program,
       kind,

@@ -10,7 +10,11 @@ import { runWorld } from "./world.ts";
 const SEEDS_MAX = 300;
 
 /** The first seed in which `promise` is seen to be broken. */
-async function firstCatch(sabotage: () => Sabotage, promise: string, executor: "script" | "sdk"): Promise<number | null> {
+async function firstCatch(
+  sabotage: () => Sabotage,
+  promise: string,
+  executor: "script" | "sdk",
+): Promise<number | null> {
   for (let seed = 1; seed <= SEEDS_MAX; seed += 1) {
     const { violations } = await runWorld({ seed, executor, sabotage: sabotage() });
     if (violations.some((violation) => violation.promise === promise)) return seed;
@@ -20,7 +24,10 @@ async function firstCatch(sabotage: () => Sabotage, promise: string, executor: "
 
 /** A store that answers through `change`. */
 function loading(change: (loaded: Loaded) => Partial<Loaded>): Sabotage {
-  return { store: (store) => around(store, { load: async (needs) => store.load(needs).then((loaded) => ({ ...loaded, ...change(loaded) })) }) };
+  return {
+    store: (store) =>
+      around(store, { load: async (needs) => store.load(needs).then((loaded) => ({ ...loaded, ...change(loaded) })) }),
+  };
 }
 
 function around(store: Store, changes: Partial<Store>): Store {
@@ -38,7 +45,9 @@ function around(store: Store, changes: Partial<Store>): Store {
 }
 
 function withoutLastResult(entries: readonly Entry[]): readonly Entry[] {
-  const last = entries.findLastIndex((entry) => entry.kind === "completion" || (entry.kind === "command" && entry.result !== undefined));
+  const last = entries.findLastIndex(
+    (entry) => entry.kind === "completion" || (entry.kind === "command" && entry.result !== undefined),
+  );
   const entry = entries[last];
   if (entry?.kind !== "command") return entries.filter((_, place) => place !== last);
   const { result: _, ...open } = entry;
@@ -49,7 +58,10 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
   E1: [
     {
       what: "a store that acknowledges commits without making them",
-      make: () => ({ store: (store, random) => around(store, { commit: async (commit) => (random.chance(0.1) ? undefined : store.commit(commit)) }) }),
+      make: () => ({
+        store: (store, random) =>
+          around(store, { commit: async (commit) => (random.chance(0.1) ? undefined : store.commit(commit)) }),
+      }),
     },
   ],
   E2: [
@@ -57,11 +69,20 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
       what: "attempts that start without the last journaled result",
       make: () => ({
         store: (store) =>
-          around(store, { loadStart: async (run, from) => store.loadStart(run, from).then((start) => ({ ...start, entries: withoutLastResult(start.entries) })) }),
+          around(store, {
+            loadStart: async (run, from) =>
+              store.loadStart(run, from).then((start) => ({ ...start, entries: withoutLastResult(start.entries) })),
+          }),
       }),
     },
   ],
-  E3: [{ what: "keys that always seem to be free", make: () => loading(({ keys }) => ({ keys: keys.map((key) => ({ ...key, holder: null, queue: [], more: false })) })) }],
+  E3: [
+    {
+      what: "keys that always seem to be free",
+      make: () =>
+        loading(({ keys }) => ({ keys: keys.map((key) => ({ ...key, holder: null, queue: [], more: false })) })),
+    },
+  ],
   E4: [
     {
       what: "a store that does not look at epochs",
@@ -97,20 +118,45 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
           start: (start, replies) => {
             const attempt = executor.start(start, replies);
             const notify = attempt.notify.bind(attempt);
-            return Object.assign(attempt, { notify: (entries: readonly Entry[]) => notify(entries.filter((entry) => entry.kind !== "signal")) });
+            return Object.assign(attempt, {
+              notify: (entries: readonly Entry[]) => notify(entries.filter((entry) => entry.kind !== "signal")),
+            });
           },
         }),
       }),
     },
   ],
-  E6: [{ what: "a loop whose clock is ahead", make: () => ({ clock: (clock: Clock): Clock => ({ now: () => clock.now() + 150, wakeAt: (at, callback) => clock.wakeAt(at - 150, callback) }) }) }],
-  E7: [{ what: "cancels that do not find the children", make: () => loading(({ children }) => ({ children: children.map(({ parent }) => ({ parent, children: [] })) })) }],
+  E6: [
+    {
+      what: "a loop whose clock is ahead",
+      make: () => ({
+        clock: (clock: Clock): Clock => ({
+          now: () => clock.now() + 150,
+          wakeAt: (at, callback) => clock.wakeAt(at - 150, callback),
+        }),
+      }),
+    },
+  ],
+  E7: [
+    {
+      what: "cancels that do not find the children",
+      make: () => loading(({ children }) => ({ children: children.map(({ parent }) => ({ parent, children: [] })) })),
+    },
+  ],
   E8: [
     {
       what: "a clock that forgets to call back",
-      make: () => ({ clock: (clock, random) => ({ now: () => clock.now(), wakeAt: (at, callback) => clock.wakeAt(at, () => (random.chance(0.3) ? undefined : callback())) }) }),
+      make: () => ({
+        clock: (clock, random) => ({
+          now: () => clock.now(),
+          wakeAt: (at, callback) => clock.wakeAt(at, () => (random.chance(0.3) ? undefined : callback())),
+        }),
+      }),
     },
-    { what: "a start that does not look for what was running", make: () => ({ store: (store) => around(store, { running: async () => [] }) }) },
+    {
+      what: "a start that does not look for what was running",
+      make: () => ({ store: (store) => around(store, { running: async () => [] }) }),
+    },
   ],
   E9: [
     {
@@ -169,7 +215,9 @@ describe("a broken engine is caught", () => {
   }
 
   test("an assertion of the engine is a finding", async () => {
-    const sabotage: Sabotage = { store: (store) => around(store, { load: () => Promise.reject(new AssertionError("broken")) }) };
+    const sabotage: Sabotage = {
+      store: (store) => around(store, { load: () => Promise.reject(new AssertionError("broken")) }),
+    };
     const { violations } = await runWorld({ seed: 1, sabotage });
     expect(violations[0]?.text).toContain("broken");
   });

@@ -4,7 +4,16 @@
 //
 // H1. A host that died does nothing any more: what it had on the agenda is void, its commits are applied or lost.
 
-import { type Clock, type Environment, Loop, type LoopOptions, type MemoryStorage, type Question, type Reply, type Store } from "@perdure/engine";
+import {
+  type Clock,
+  type Environment,
+  Loop,
+  type LoopOptions,
+  type MemoryStorage,
+  type Question,
+  type Reply,
+  type Store,
+} from "@perdure/engine";
 import { type Executor, FencedError } from "@perdure/protocol";
 import type { Agenda } from "./agenda.ts";
 import { HostClock } from "./host-clock.ts";
@@ -151,7 +160,12 @@ export class SimHost {
     const fenced = error instanceof FencedError;
     this.#ports.trace(this.index, "!", `the loop failed: ${String(error)}`);
     const isExpected = fenced || (error instanceof Error && error.name === "StoreWriteError");
-    if (!isExpected) this.#ports.see({ type: "settled", figures: {}, why: `the loop failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}` });
+    if (!isExpected)
+      this.#ports.see({
+        type: "settled",
+        figures: {},
+        why: `the loop failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      });
     this.#end();
     this.#ports.down(this, fenced);
   }

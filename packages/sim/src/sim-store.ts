@@ -1,7 +1,18 @@
 // The store of a simulated host: the memory store, with latency and faults. The disk outlives the hosts; a host that
 // dies leaves its commits either applied or not, never half (T1), and never hears of them.
 
-import { type Acquired, type Commit, type Loaded, type LoadedKey, type LoadedStart, type MemoryStorage, type Needs, openMemoryStore, type Store, type StoreReader } from "@perdure/engine";
+import {
+  type Acquired,
+  type Commit,
+  type Loaded,
+  type LoadedKey,
+  type LoadedStart,
+  type MemoryStorage,
+  type Needs,
+  openMemoryStore,
+  type Store,
+  type StoreReader,
+} from "@perdure/engine";
 import { type Instant, type Run, type RunId, StoreWriteError } from "@perdure/protocol";
 import type { Random } from "./random.ts";
 
@@ -66,7 +77,8 @@ export class SimStore implements Store {
     await this.#inner.commit(commit);
     this.#ports.committed(commit, latest);
     await this.#wait();
-    if (random.chance(this.#ports.commitUncertain())) throw new StoreWriteError("the simulated disk did not say whether it took the commit");
+    if (random.chance(this.#ports.commitUncertain()))
+      throw new StoreWriteError("the simulated disk did not say whether it took the commit");
   }
 
   running(afterSeq: number, limit: number): Promise<readonly { readonly id: RunId; readonly seq: number }[]> {
@@ -83,7 +95,8 @@ export class SimStore implements Store {
 
   async #read<T>(read: () => Promise<T>): Promise<T> {
     await this.#wait();
-    if (this.#ports.random.chance(this.#ports.loadFails())) throw new StoreWriteError("the simulated disk cannot be read");
+    if (this.#ports.random.chance(this.#ports.loadFails()))
+      throw new StoreWriteError("the simulated disk cannot be read");
     const value = await read();
     await this.#wait();
     return value;

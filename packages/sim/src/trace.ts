@@ -41,16 +41,32 @@ export class Trace {
         return;
       case "started": {
         const { host, attempt, start } = observation;
-        return this.note(host, "+", `run=${start.run} attempt=${attempt}  begins ${start.service}/${start.handler}/${start.key ?? ""} generation=${start.generation} journal=${start.entries.length}`);
+        return this.note(
+          host,
+          "+",
+          `run=${start.run} attempt=${attempt}  begins ${start.service}/${start.handler}/${start.key ?? ""} generation=${start.generation} journal=${start.entries.length}`,
+        );
       }
       case "told":
-        return this.note(-1, "?", `attempt=${observation.attempt}  is told ${observation.entries.map(entryText).join(", ")}`);
+        return this.note(
+          -1,
+          "?",
+          `attempt=${observation.attempt}  is told ${observation.entries.map(entryText).join(", ")}`,
+        );
       case "over":
-        return this.note(-1, "-", `attempt=${observation.attempt}  over: ${observation.how}${observation.entriesSeen === undefined ? "" : ` after entry ${observation.entriesSeen}, awaiting ${(observation.awaiting ?? []).map(awaitingText).join(" ")}`}`);
+        return this.note(
+          -1,
+          "-",
+          `attempt=${observation.attempt}  over: ${observation.how}${observation.entriesSeen === undefined ? "" : ` after entry ${observation.entriesSeen}, awaiting ${(observation.awaiting ?? []).map(awaitingText).join(" ")}`}`,
+        );
       case "executed":
         return this.note(-1, "*", `attempt=${observation.attempt}  executes step ${observation.command}`);
       case "replied":
-        return this.note(-1, "<", `${observation.question.type}${"run" in observation.question ? ` ${observation.question.run}` : ""}: ${JSON.stringify(observation.reply)}`);
+        return this.note(
+          -1,
+          "<",
+          `${observation.question.type}${"run" in observation.question ? ` ${observation.question.run}` : ""}: ${JSON.stringify(observation.reply)}`,
+        );
       default:
         return;
     }
@@ -66,13 +82,25 @@ export class Trace {
           ...(cancelling === null ? [] : [`cancelling, waits for ${cancelling.waitingFor.join(" ")}`]),
           ...(retry === null ? [] : [`tries=${retry.tries}`]),
         ];
-        return this.note(host, "$", `run=${id} ${mutation.type === "insertRun" ? `stored as number ${mutation.run.seq}, ` : ""}${status} ${more.join(" ")}`);
+        return this.note(
+          host,
+          "$",
+          `run=${id} ${mutation.type === "insertRun" ? `stored as number ${mutation.run.seq}, ` : ""}${status} ${more.join(" ")}`,
+        );
       }
       case "appendEntry":
-        return this.note(host, "$", `run=${this.#shadow.bySeq.get(mutation.run)?.record.id ?? mutation.run} journal=${mutation.entry.index}  ${entryText(mutation.entry)}`);
+        return this.note(
+          host,
+          "$",
+          `run=${this.#shadow.bySeq.get(mutation.run)?.record.id ?? mutation.run} journal=${mutation.entry.index}  ${entryText(mutation.entry)}`,
+        );
       case "addTimer":
       case "removeTimer":
-        return this.note(host, "$", `${mutation.type} ${mutation.timer.kind} ${mutation.timer.id} of number ${mutation.timer.run} at ${mutation.timer.at}`);
+        return this.note(
+          host,
+          "$",
+          `${mutation.type} ${mutation.timer.kind} ${mutation.timer.id} of number ${mutation.timer.run} at ${mutation.timer.at}`,
+        );
       default:
         return this.note(host, "$", JSON.stringify(mutation));
     }
@@ -80,7 +108,11 @@ export class Trace {
 }
 
 function awaitingText(item: Awaiting): string {
-  return item.kind === "completion" ? `#${item.id}` : item.kind === "signal" ? `signal ${item.signal}` : `time ${item.at}`;
+  return item.kind === "completion"
+    ? `#${item.id}`
+    : item.kind === "signal"
+      ? `signal ${item.signal}`
+      : `time ${item.at}`;
 }
 
 function entryText(entry: Entry): string {

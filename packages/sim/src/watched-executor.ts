@@ -1,7 +1,14 @@
 // Watches the conversation between engine and executor from the executor's side: what attempts were told, what they
 // said last. Around any executor.
 
-import { type Attempt, type AttemptReplies, type AttemptStart, type Executor, JournalMismatchError, type RunId } from "@perdure/protocol";
+import {
+  type Attempt,
+  type AttemptReplies,
+  type AttemptStart,
+  type Executor,
+  JournalMismatchError,
+  type RunId,
+} from "@perdure/protocol";
 import type { AttemptEnd, Observation } from "./observations.ts";
 
 export interface Watch {

@@ -7,7 +7,13 @@
 //     the seed. (A turn of `setImmediate` begins only when no microtask is left; nothing in a world waits for real I/O.)
 // W2. All randomness comes from streams split off the seed by name.
 
-import { createMemoryStorage, type MemoryStorage, type Mutation, openMemoryStore, type StoreReader } from "@perdure/engine";
+import {
+  createMemoryStorage,
+  type MemoryStorage,
+  type Mutation,
+  openMemoryStore,
+  type StoreReader,
+} from "@perdure/engine";
 import { type Awaiting, type Executor, isFinished, type Run, type RunId, valueResult } from "@perdure/protocol";
 import { Agenda } from "./agenda.ts";
 import { Catalogue } from "./catalogue.ts";
@@ -97,7 +103,12 @@ class World {
     const parameters = drawParameters(options.seed, this.#random.split("parameters"), options.executor ?? "script");
     this.#parameters = parameters;
     this.#programs = drawPrograms(this.#random.split("programs"), parameters.programs);
-    const retry = { initialMs: 20, maxMs: 500, maxAttempts: parameters.handlerTriesMax, onExhausted: parameters.onExhausted };
+    const retry = {
+      initialMs: 20,
+      maxMs: 500,
+      maxAttempts: parameters.handlerTriesMax,
+      onExhausted: parameters.onExhausted,
+    };
     this.#environment = new Catalogue({ retry, retentionMs: parameters.retention.keepMs, deployment: "d1" });
     this.#trace = new Trace(options.trace ?? null, this.#agenda, this.#names, this.#checkers.shadow);
     this.#hosts = Array.from({ length: parameters.hosts }, (_, index) => new SimHost(index, this.#hostPorts()));
@@ -152,8 +163,15 @@ class World {
       idempotentId: (target, idempotencyKey) => this.#environment.idempotentId(target, idempotencyKey),
       workflowId: (service, key) => this.#environment.workflowId(service, key),
       after: life.after,
-      executed: (run, command) => this.#ofAttempt(host, run, (attempt) => ({ type: "executed", tick: this.#agenda.tick, attempt, command })),
-      saw: (run, count, digest) => this.#ofAttempt(host, run, (attempt) => ({ type: "observed", attempt, command: count, result: valueResult(String(digest)) })),
+      executed: (run, command) =>
+        this.#ofAttempt(host, run, (attempt) => ({ type: "executed", tick: this.#agenda.tick, attempt, command })),
+      saw: (run, count, digest) =>
+        this.#ofAttempt(host, run, (attempt) => ({
+          type: "observed",
+          attempt,
+          command: count,
+          result: valueResult(String(digest)),
+        })),
     });
   }
 
@@ -168,8 +186,10 @@ class World {
       ...common,
       after: (ms, callback) => void life.after(ms, callback),
       wakeAt: (at, callback) => void host.clock.wakeAt(at, () => (life.dead ? undefined : callback())),
-      executed: ({ run }, command) => this.#ofAttempt(host, run, (attempt) => ({ type: "executed", tick: this.#agenda.tick, attempt, command })),
-      observed: ({ run }, command, result) => this.#ofAttempt(host, run, (attempt) => ({ type: "observed", attempt, command, result })),
+      executed: ({ run }, command) =>
+        this.#ofAttempt(host, run, (attempt) => ({ type: "executed", tick: this.#agenda.tick, attempt, command })),
+      observed: ({ run }, command, result) =>
+        this.#ofAttempt(host, run, (attempt) => ({ type: "observed", attempt, command, result })),
     });
   }
 
@@ -197,7 +217,8 @@ class World {
     while (this.#agenda.tick < faultMs && this.#goesOn() && this.#agenda.step()) await this.#afterEvent();
     const faultTicks = this.#agenda.tick;
     await this.#heal();
-    while (this.#faulty === false && this.#goesOn() && !this.#isAtRest() && this.#agenda.step()) await this.#afterEvent();
+    while (this.#faulty === false && this.#goesOn() && !this.#isAtRest() && this.#agenda.step())
+      await this.#afterEvent();
     await this.#settle(faultTicks);
     return this.#report(faultTicks);
   }
@@ -209,7 +230,11 @@ class World {
 
   #goesOn(): boolean {
     if (this.#options.impatient === true && this.#checkers.violations.length > 0) return false;
-    return this.#checkers.violations.length < 20 && this.#events < EVENTS_MAX && this.#agenda.tick < this.#parameters.faultMs + HEALING_MS_MAX;
+    return (
+      this.#checkers.violations.length < 20 &&
+      this.#events < EVENTS_MAX &&
+      this.#agenda.tick < this.#parameters.faultMs + HEALING_MS_MAX
+    );
   }
 
   /** At random times, about every `everyMs`. */
@@ -306,7 +331,8 @@ class World {
 
   #isAtRest(): boolean {
     if (this.#operator.open > 0 || this.#agenda.tick < this.#parameters.faultMs) return false;
-    for (const run of this.#checkers.shadow.runs.values()) if (!run.deleted && !isFinished(run.record.status)) return false;
+    for (const run of this.#checkers.shadow.runs.values())
+      if (!run.deleted && !isFinished(run.record.status)) return false;
     return Object.values(this.#figures()).every((value) => value === 0);
   }
 
@@ -322,11 +348,14 @@ class World {
     for (const run of await allRuns(reader)) {
       runs.push({ run, entries: await reader.journal(run.id, 0, 10_000) });
       const { service, key } = run;
-      if (key !== null && !states.has(`${service}/${key}`)) states.set(`${service}/${key}`, { service, key, state: await reader.state({ service, key }) });
+      if (key !== null && !states.has(`${service}/${key}`))
+        states.set(`${service}/${key}`, { service, key, state: await reader.state({ service, key }) });
     }
     this.#see({ type: "stored", runs, states: [...states.values()] });
     if (this.#checkers.violations.length > 0) return;
-    const why = this.#isAtRest() ? null : `no rest ${this.#agenda.tick - faultTicks} ms and ${this.#events} events after the faults`;
+    const why = this.#isAtRest()
+      ? null
+      : `no rest ${this.#agenda.tick - faultTicks} ms and ${this.#events} events after the faults`;
     this.#see({ type: "settled", figures: this.#figures(), why });
   }
 

@@ -50,7 +50,14 @@ export function attemptCommand(batch: Batch, event: CommandEvent): void {
   write(batch, run, attempt, event.id, command, event.result);
 }
 
-function write(batch: Batch, run: HotRun, attempt: LiveAttempt, id: number, command: Command, given: Result | undefined): void {
+function write(
+  batch: Batch,
+  run: HotRun,
+  attempt: LiveAttempt,
+  id: number,
+  command: Command,
+  given: Result | undefined,
+): void {
   switch (command.type) {
     case "step":
       attempt.open.add(id);
@@ -139,9 +146,15 @@ function startChild(batch: Batch, run: HotRun, id: number, command: CallCommand 
 }
 
 /** The id of the run that a call or send starts, also where it is not journaled yet. */
-export function childIdOf(batch: Pick<Batch, "environment">, run: HotRun, id: number, command: CallCommand | SendCommand): RunId {
+function childIdOf(
+  batch: Pick<Batch, "environment">,
+  run: HotRun,
+  id: number,
+  command: CallCommand | SendCommand,
+): RunId {
   const mode = batch.environment.mode(command.target);
-  const derived = mode === null ? null : derivedId(batch.environment, command.target, command.idempotencyKey ?? null, mode);
+  const derived =
+    mode === null ? null : derivedId(batch.environment, command.target, command.idempotencyKey ?? null, mode);
   return derived ?? batch.environment.childId(run.record.id, incarnation(run.record), id, command.target);
 }
 
@@ -159,7 +172,12 @@ function waitFor(batch: Batch, run: HotRun, id: number, target: HotRun): void {
 }
 
 /** A signal to any run; to a finished or unknown one it is lost, as nobody can receive it any more. */
-export function signalRun(batch: Batch, id: RunId, name: SignalName, payload: Result): "delivered" | "finished" | "unknown" {
+export function signalRun(
+  batch: Batch,
+  id: RunId,
+  name: SignalName,
+  payload: Result,
+): "delivered" | "finished" | "unknown" {
   const run = batch.view.run(id);
   if (run === undefined) return "unknown";
   if (isFinished(run.record.status)) return "finished";
@@ -168,18 +186,27 @@ export function signalRun(batch: Batch, id: RunId, name: SignalName, payload: Re
   return "delivered";
 }
 
-function readState(batch: Batch, run: HotRun, command: Extract<Command, { type: "getState" | "getStateKeys" }>): Result {
+function readState(
+  batch: Batch,
+  run: HotRun,
+  command: Extract<Command, { type: "getState" | "getStateKeys" }>,
+): Result {
   const { service, key } = run.record;
   const state = key === null ? undefined : batch.view.states.get(keyText(service, key));
   if (command.type === "getState") return valueResult(state?.get(command.key));
   return valueResult(JSON.stringify([...(state?.keys() ?? [])].sort()));
 }
 
-function writeState(batch: Batch, run: HotRun, command: Extract<Command, { type: "setState" | "clearState" | "clearAllState" }>): void {
+function writeState(
+  batch: Batch,
+  run: HotRun,
+  command: Extract<Command, { type: "setState" | "clearState" | "clearAllState" }>,
+): void {
   const { service, key } = run.record;
   assert(key !== null, "only keyed runs have state");
   const name = { service, key };
-  if (command.type === "setState") batch.mutations.push({ type: "setState", key: name, name: command.key, value: command.value });
+  if (command.type === "setState")
+    batch.mutations.push({ type: "setState", key: name, name: command.key, value: command.value });
   else if (command.type === "clearState") batch.mutations.push({ type: "clearState", key: name, name: command.key });
   else batch.mutations.push({ type: "clearAllState", key: name });
   const state = batch.view.states.get(keyText(service, key));
@@ -189,7 +216,12 @@ function writeState(batch: Batch, run: HotRun, command: Extract<Command, { type:
   else state.clear();
 }
 
-function promiseCommand(batch: Batch, run: HotRun, id: number, command: Extract<Command, { type: "getPromise" | "peekPromise" | "completePromise" }>): void {
+function promiseCommand(
+  batch: Batch,
+  run: HotRun,
+  id: number,
+  command: Extract<Command, { type: "getPromise" | "peekPromise" | "completePromise" }>,
+): void {
   const { service, key } = run.record;
   assert(key !== null, "only workflows have promises");
   const name = { service, key };
@@ -220,7 +252,12 @@ function promiseCommand(batch: Batch, run: HotRun, id: number, command: Extract<
   }
 }
 
-function attachCommand(batch: Batch, run: HotRun, id: number, command: Extract<Command, { type: "attach" | "output" }>): void {
+function attachCommand(
+  batch: Batch,
+  run: HotRun,
+  id: number,
+  command: Extract<Command, { type: "attach" | "output" }>,
+): void {
   const ref = resolveRef(batch, command.ref);
   const target = batch.view.run(ref);
   if (target === undefined) {

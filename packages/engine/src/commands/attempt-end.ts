@@ -1,6 +1,14 @@
 // What an attempt says besides commands: step results, failed tries, and its own end.
 
-import { assert, failureResult, isFinished, RetriesExhaustedError, unreachable, type Failure, type Instant } from "@perdure/protocol";
+import {
+  assert,
+  failureResult,
+  isFinished,
+  RetriesExhaustedError,
+  unreachable,
+  type Failure,
+  type Instant,
+} from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import type { AttemptEvent, Event } from "../events.ts";
 import { launch, liveAttempt, release } from "../moves/attempts.ts";
@@ -72,7 +80,8 @@ export function suspend(batch: Batch, event: Of<"suspend">): void {
   const record = batch.change(run);
   record.awaiting = event.awaiting;
   let soonest: Instant | null = null;
-  for (const item of event.awaiting) if (item.kind === "time" && (soonest === null || item.at < soonest)) soonest = item.at;
+  for (const item of event.awaiting)
+    if (item.kind === "time" && (soonest === null || item.at < soonest)) soonest = item.at;
   if (soonest !== null) arm(batch, run, "wake", soonest);
 }
 
@@ -120,7 +129,14 @@ function retryLater(batch: Batch, run: HotRun, failure: Failure, delayMs: number
   arm(batch, run, "retry", retryAt);
 }
 
-function noteRetry(batch: Batch, run: HotRun, id: number, tries: number, failure: Failure, retryAt: Instant | null): void {
+function noteRetry(
+  batch: Batch,
+  run: HotRun,
+  id: number,
+  tries: number,
+  failure: Failure,
+  retryAt: Instant | null,
+): void {
   const entry = { kind: "retry", index: run.entries + 1, at: batch.now, id, tries, failure } as const;
   batch.append(run, retryAt === null ? entry : { ...entry, retryAt });
 }

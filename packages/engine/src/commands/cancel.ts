@@ -73,7 +73,8 @@ function killsWhole(batch: Batch, run: HotRun): boolean {
   const members = tree(batch, run);
   const ids = new Set(members.map((member) => member.record.id));
   if (!members.some((member) => nextUnknown(batch, member, ids))) return true;
-  for (const member of members) if (member.record.status === "queued") finish(batch, member, failureResult(new KilledError().toFailure()));
+  for (const member of members)
+    if (member.record.status === "queued") finish(batch, member, failureResult(new KilledError().toFailure()));
   return false;
 }
 

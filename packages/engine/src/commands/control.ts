@@ -14,7 +14,8 @@ type Of<T extends RunEvent["type"]> = Extract<RunEvent, { type: T }>;
 
 function find(batch: Batch, event: RunEvent): HotRun | undefined {
   const run = batch.view.run(event.run);
-  if (run === undefined) batch.refuse(event.ticket, "not_found", `there is no run ${event.run}: it never was, or its retention is over`);
+  if (run === undefined)
+    batch.refuse(event.ticket, "not_found", `there is no run ${event.run}: it never was, or its retention is over`);
   return run;
 }
 
@@ -24,7 +25,12 @@ export function pause(batch: Batch, event: Of<"pause">): void {
   const { status } = run.record;
   if (status !== "running" && status !== "suspended" && status !== "retrying") {
     if (status === "paused") batch.reply(event.ticket, { type: "done", status });
-    else batch.refuse(event.ticket, "conflict", `the run is ${status}: only running, suspended and retrying runs can be paused`);
+    else
+      batch.refuse(
+        event.ticket,
+        "conflict",
+        `the run is ${status}: only running, suspended and retrying runs can be paused`,
+      );
     return;
   }
   if (run.attempt !== null) writeHeld(batch, run, run.attempt, Number.POSITIVE_INFINITY);
@@ -44,7 +50,11 @@ export function resume(batch: Batch, event: Of<"resume">): void {
   } else if (status === "retrying" || status === "suspended") {
     wake(batch, run); // Do not wait any longer: a retry is made now, a suspended run looks again.
   } else if (status !== "running") {
-    batch.refuse(event.ticket, "conflict", `the run is ${status}: only paused, retrying and suspended runs can be resumed`);
+    batch.refuse(
+      event.ticket,
+      "conflict",
+      `the run is ${status}: only paused, retrying and suspended runs can be resumed`,
+    );
     return;
   }
   batch.reply(event.ticket, { type: "done", status: run.record.status });
@@ -63,12 +73,21 @@ export function settleEffect(batch: Batch, event: SettleEffect): void {
   if (run === undefined) return;
   const known = batch.view.commands.get(commandText(run.record.seq, event.command));
   if (known?.entry?.command.type !== "step" || known.complete || event.command > run.commands) {
-    const why = known?.entry == null ? "no such command" : known.complete ? "it is complete" : `it is a ${known.entry.command.type}`;
+    const why =
+      known?.entry == null
+        ? "no such command"
+        : known.complete
+          ? "it is complete"
+          : `it is a ${known.entry.command.type}`;
     batch.refuse(event.ticket, "conflict", `command ${event.command} is not a step with an unknown outcome: ${why}`);
     return;
   }
   if (run.record.status !== "paused") {
-    batch.refuse(event.ticket, "conflict", `the run is ${run.record.status}: an outcome is settled while the run is paused`);
+    batch.refuse(
+      event.ticket,
+      "conflict",
+      `the run is ${run.record.status}: an outcome is settled while the run is paused`,
+    );
     return;
   }
   if (event.result === undefined) goOn(batch, run, event.command);
@@ -93,7 +112,11 @@ export function restart(batch: Batch, event: Of<"restart">): void {
     return;
   }
   if (event.from < 1 || event.from > run.entries + 1) {
-    batch.refuse(event.ticket, "conflict", `the journal has entries 1 to ${run.entries}; entry ${event.from} is not among them`);
+    batch.refuse(
+      event.ticket,
+      "conflict",
+      `the journal has entries 1 to ${run.entries}; entry ${event.from} is not among them`,
+    );
     return;
   }
   const tail = tailFrom(batch, run, event.from);
@@ -146,7 +169,8 @@ function cut(batch: Batch, run: HotRun, from: number, tail: readonly Entry[]): v
     const of = completes(entry);
     if (of === undefined ? entry.kind === "signal" && entry.signal !== 1 : of <= commands) batch.append(run, kept);
   }
-  for (const { command, result } of run.record.cancelling?.held ?? []) if (command <= commands) complete(batch, run, command, result);
+  for (const { command, result } of run.record.cancelling?.held ?? [])
+    if (command <= commands) complete(batch, run, command, result);
   letGo(batch, run);
 }
 
@@ -170,7 +194,11 @@ export function purge(batch: Batch, event: Of<"purge">): void {
   const run = find(batch, event);
   if (run === undefined) return;
   if (!isFinished(run.record.status)) {
-    batch.refuse(event.ticket, "conflict", `the run is ${run.record.status}: only finished runs can be purged; cancel or kill it first`);
+    batch.refuse(
+      event.ticket,
+      "conflict",
+      `the run is ${run.record.status}: only finished runs can be purged; cancel or kill it first`,
+    );
     return;
   }
   remove(batch, run);
@@ -184,4 +212,3 @@ export function remove(batch: Batch, run: HotRun): void {
   if (mode === "workflow" && key !== null) batch.mutations.push({ type: "clearPromises", key: { service, key } });
   run.deleted = true;
 }
-

@@ -10,13 +10,19 @@ export function signalEvent(batch: Batch, event: Extract<RunEvent, { type: "sign
   const outcome = signalRun(batch, event.run, event.signal, event.payload);
   const run = batch.view.run(event.run);
   if (outcome === "delivered") batch.reply(event.ticket, { type: "done", status: run?.record.status ?? null });
-  else if (outcome === "finished") batch.refuse(event.ticket, "conflict", `the run has ended (${run?.record.status}): nobody is left to receive the signal`);
+  else if (outcome === "finished")
+    batch.refuse(
+      event.ticket,
+      "conflict",
+      `the run has ended (${run?.record.status}): nobody is left to receive the signal`,
+    );
   else batch.refuse(event.ticket, "not_found", `there is no run ${event.run}: it never was, or its retention is over`);
 }
 
 export function attach(batch: Batch, event: Extract<RunEvent, { type: "attach" }>): void {
   const run = batch.view.run(event.run);
-  if (run === undefined) batch.refuse(event.ticket, "not_found", `there is no run ${event.run}: it never was, or its retention is over`);
+  if (run === undefined)
+    batch.refuse(event.ticket, "not_found", `there is no run ${event.run}: it never was, or its retention is over`);
   else if (isFinished(run.record.status)) {
     assert(run.record.result !== null, "a finished run has a result");
     batch.reply(event.ticket, { type: "finished", run: event.run, existing: true, result: run.record.result });
@@ -29,7 +35,11 @@ export function editState(batch: Batch, event: EditState): void {
   const hot = batch.view.keys.get(keyText(service, key));
   assert(hot !== undefined, "the key was loaded");
   if (hot.holder !== null && !event.force) {
-    batch.refuse(event.ticket, "conflict", `run ${hot.holder} has the turn of ${service}/${key} and works with its state; wait for it, or force the edit`);
+    batch.refuse(
+      event.ticket,
+      "conflict",
+      `run ${hot.holder} has the turn of ${service}/${key} and works with its state; wait for it, or force the edit`,
+    );
     return;
   }
   for (const [name, value] of event.changes) {

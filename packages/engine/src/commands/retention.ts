@@ -15,5 +15,8 @@ export function retention(batch: Batch): void {
     if ((finishedAt ?? batch.now) + keepMs <= batch.now) remove(batch, run);
   }
   const last = page.at(-1);
-  batch.actions.push({ type: "retentionPage", lastSeq: page.length < batch.limits.retentionPageMax ? null : (last?.seq ?? null) });
+  batch.actions.push({
+    type: "retentionPage",
+    lastSeq: page.length < batch.limits.retentionPageMax ? null : (last?.seq ?? null),
+  });
 }

@@ -2,7 +2,17 @@
 //
 // E9: an id that is already there names the same run; nothing new is created, and the asker gets that run's answer.
 
-import { assert, isFinished, type HandlerMode, type Headers, type Instant, type Payload, type Run, type RunId, type Target } from "@perdure/protocol";
+import {
+  assert,
+  isFinished,
+  type HandlerMode,
+  type Headers,
+  type Instant,
+  type Payload,
+  type Run,
+  type RunId,
+  type Target,
+} from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import type { Submit } from "../events.ts";
 import { launch } from "../moves/attempts.ts";

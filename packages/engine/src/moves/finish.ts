@@ -12,7 +12,7 @@ import { isExclusive, leave } from "./key-queue.ts";
 import { setStatus } from "./status.ts";
 import { CANCEL_SIGNAL, VOID } from "@perdure/protocol";
 
-export function statusOf(result: Result): RunStatus {
+function statusOf(result: Result): RunStatus {
   if (result.kind !== "failure") return "succeeded";
   if (result.failure.errorCode === CancelledError.code) return "cancelled";
   return result.failure.errorCode === KilledError.code ? "killed" : "failed";
@@ -33,7 +33,12 @@ export function finish(batch: Batch, run: HotRun, result: Result): void {
   batch.actions.push({ type: "finished", run: record.id, result });
 }
 
-function tellParent(batch: Batch, child: HotRun, call: { readonly run: HotRun["record"]["id"]; readonly command: number }, result: Result): void {
+function tellParent(
+  batch: Batch,
+  child: HotRun,
+  call: { readonly run: HotRun["record"]["id"]; readonly command: number },
+  result: Result,
+): void {
   const parent = batch.view.run(call.run);
   if (parent === undefined) return; // Nobody is left who waits for it.
   if (parent.record.seq > child.record.seq) return; // The parent was deleted, and its id is borne by a younger run.

@@ -20,7 +20,13 @@ export function writeHeld(batch: Batch, run: HotRun, attempt: LiveAttempt, upTo:
   if (written > 0) attempt.held = attempt.held.slice(written);
 }
 
-export function appendCommand(batch: Batch, run: HotRun, id: number, command: Command, extra: { result?: Result; child?: RunId } = {}): CommandEntry {
+export function appendCommand(
+  batch: Batch,
+  run: HotRun,
+  id: number,
+  command: Command,
+  extra: { result?: Result; child?: RunId } = {},
+): CommandEntry {
   const entry: CommandEntry = { kind: "command", index: run.entries + 1, at: batch.now, id, command, ...extra };
   batch.append(run, entry);
   return entry;
@@ -49,7 +55,7 @@ export function signal(batch: Batch, run: HotRun, name: SignalName, payload: Res
 }
 
 /** Appends a notification and sees to it that the run's code gets it (E5). */
-export function deliver(batch: Batch, run: HotRun, entry: NotificationEntry): void {
+function deliver(batch: Batch, run: HotRun, entry: NotificationEntry): void {
   batch.append(run, entry);
   if (run.attempt !== null) give(batch, run, entry);
   else if (run.record.status === "suspended" && wakes(run.record.awaiting ?? [], entry)) wake(batch, run);

@@ -11,7 +11,7 @@ export function isExclusive(run: HotRun): boolean {
   return (run.record.mode === "exclusive" || run.record.mode === "workflow") && run.record.key !== null;
 }
 
-export function keyOf(batch: Batch, run: HotRun): HotKey {
+function keyOf(batch: Batch, run: HotRun): HotKey {
   const { service, key } = run.record;
   assert(key !== null, "only keyed runs queue");
   return batch.view.key(service, key);

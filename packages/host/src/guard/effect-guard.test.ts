@@ -39,7 +39,14 @@ const EFFECTS: readonly (readonly [string, string, () => unknown])[] = [
   ["setInterval()", "ctx.sleep(", () => clearInterval(setInterval(() => undefined, 1))],
   ["timers/promises setTimeout()", "ctx.sleep(", () => sleep(0)],
   ["fetch(", "ctx.step(", () => fetch("http://127.0.0.1:1/").catch(() => undefined)],
-  ["http.request(", "ctx.step(", () => request("http://127.0.0.1:1/x").on("error", () => undefined).end()],
+  [
+    "http.request(",
+    "ctx.step(",
+    () =>
+      request("http://127.0.0.1:1/x")
+        .on("error", () => undefined)
+        .end(),
+  ],
   ["a network connection", "ctx.step(", () => connect(1, "127.0.0.1").on("error", () => undefined)],
   ["fs.writeFileSync(", "ctx.step(", () => fs.writeFileSync(file, "x")],
   ["fs.promises.writeFile(", "ctx.step(", () => writeFile(file, "x")],
@@ -120,11 +127,20 @@ describe("what is caught still does what it does (G3)", () => {
   });
 
   test("uninstalling leaves no trace", () => {
-    const originals = [globalThis.Date, Date.now, Math.random, globalThis.setTimeout, globalThis.fetch, fs.writeFileSync];
+    const originals = [
+      globalThis.Date,
+      Date.now,
+      Math.random,
+      globalThis.setTimeout,
+      globalThis.fetch,
+      fs.writeFileSync,
+    ];
     install();
     uninstall();
     uninstall = () => undefined;
-    expect([globalThis.Date, Date.now, Math.random, globalThis.setTimeout, globalThis.fetch, fs.writeFileSync]).toEqual(originals);
+    expect([globalThis.Date, Date.now, Math.random, globalThis.setTimeout, globalThis.fetch, fs.writeFileSync]).toEqual(
+      originals,
+    );
   });
 });
 
@@ -137,7 +153,13 @@ describe("the place in the code", () => {
     expect(parseFrame(frame, [])?.text).toBe(text);
   });
 
-  test.each(["    at node:internal/timers:1:2", "    at f (node:fs:1:1)", "    at f (file:///app/node_modules/x/y.js:1:2)", "    at <anonymous>", "    at own (file:///own/x.ts:1:1)"])("%s is nobody's", (frame) => {
+  test.each([
+    "    at node:internal/timers:1:2",
+    "    at f (node:fs:1:1)",
+    "    at f (file:///app/node_modules/x/y.js:1:2)",
+    "    at <anonymous>",
+    "    at own (file:///own/x.ts:1:1)",
+  ])("%s is nobody's", (frame) => {
     expect(parseFrame(frame, ["/own/"])).toBeNull();
   });
 });

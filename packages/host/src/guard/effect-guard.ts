@@ -48,7 +48,8 @@ export class EffectGuard {
     this.#report = options.report;
   }
 
-  readonly runHandler = <T>(scope: HandlerScope, body: () => T): T => this.#storage.run({ scope, state: "handler" }, body);
+  readonly runHandler = <T>(scope: HandlerScope, body: () => T): T =>
+    this.#storage.run({ scope, state: "handler" }, body);
 
   readonly runStep = <T>(scope: HandlerScope, body: () => T): T => this.#storage.run({ scope, state: "step" }, body);
 
@@ -75,7 +76,8 @@ export class EffectGuard {
       this.#seen.add(place);
       this.#report({ what, fix, site, scope: frame.scope });
     }
-    if (this.#mode === "throw") throw new UnjournaledEffectError(describeEffect({ what, fix, site, scope: frame.scope }));
+    if (this.#mode === "throw")
+      throw new UnjournaledEffectError(describeEffect({ what, fix, site, scope: frame.scope }));
   }
 }
 

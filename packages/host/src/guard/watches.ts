@@ -12,17 +12,23 @@ import type { EffectGuard } from "./effect-guard.ts";
 type Undo = () => void;
 type AnyFunction = (...args: never[]) => unknown;
 
-export const FIXES = {
+const FIXES = {
   time: "Write `await ctx.now()`, which is recorded, or read the clock inside `ctx.step(…)`.",
   random: "Write `ctx.random()` or `ctx.uuid()`, which replay the same values, or draw inside `ctx.step(…)`.",
   timer: "Write `await ctx.sleep(…)`: it survives restarts and costs nothing while it waits.",
-  network: "Put the request into `ctx.step(\"name\", () => …)`: its result is recorded and it is not sent twice.",
-  file: "Put the write into `ctx.step(\"name\", () => …)`: a replay then does not write again.",
-  process: "Put the command into `ctx.step(\"name\", () => …)`: a replay then does not run it again.",
+  network: 'Put the request into `ctx.step("name", () => …)`: its result is recorded and it is not sent twice.',
+  file: 'Put the write into `ctx.step("name", () => …)`: a replay then does not write again.',
+  process: 'Put the command into `ctx.step("name", () => …)`: a replay then does not run it again.',
 } as const;
 
 export function installWatches(guard: EffectGuard): Undo {
-  const undo: Undo[] = [...watchTime(guard), ...watchRandom(guard), ...watchTimers(guard), ...watchNetwork(guard), ...watchFiles(guard)];
+  const undo: Undo[] = [
+    ...watchTime(guard),
+    ...watchRandom(guard),
+    ...watchTimers(guard),
+    ...watchNetwork(guard),
+    ...watchFiles(guard),
+  ];
   syncBuiltinESMExports(); // Named imports of node:fs and node:timers/promises see the wrappers too.
   return () => {
     for (const restore of undo.reverse()) restore();
@@ -31,7 +37,12 @@ export function installWatches(guard: EffectGuard): Undo {
 }
 
 /** Replaces `owner[name]` by a wrapper that first calls `before`. */
-function wrap<T extends object, K extends keyof T & string>(owner: T, name: K, before: (args: readonly unknown[]) => void, around?: (call: () => unknown) => unknown): Undo {
+function wrap<T extends object, K extends keyof T & string>(
+  owner: T,
+  name: K,
+  before: (args: readonly unknown[]) => void,
+  around?: (call: () => unknown) => unknown,
+): Undo {
   const original = owner[name] as AnyFunction;
   const wrapper = function (this: unknown, ...args: never[]): unknown {
     before(args);
@@ -94,9 +105,13 @@ function watchNetwork(guard: EffectGuard): Undo[] {
       (call) => guard.noticedAlready(call),
     ),
   ];
-  for (const [name, module] of [["http", http], ["https", https]] as const) {
+  for (const [name, module] of [
+    ["http", http],
+    ["https", https],
+  ] as const) {
     for (const method of ["request", "get"] as const) {
-      const before = ([target]: readonly unknown[]): void => guard.notice(`${name}.${method}(${describeTarget(target)})`, FIXES.network);
+      const before = ([target]: readonly unknown[]): void =>
+        guard.notice(`${name}.${method}(${describeTarget(target)})`, FIXES.network);
       undo.push(wrap(module, method, before, (call) => guard.noticedAlready(call)));
     }
   }
@@ -133,14 +148,30 @@ function describeRequest(message: unknown): string {
   return `${text(request?.origin) ?? text(request?.host) ?? "somewhere"}${text(request?.path) ?? ""}`;
 }
 
-const FILE_WRITES = ["appendFile", "copyFile", "cp", "link", "mkdir", "mkdtemp", "rename", "rm", "rmdir", "symlink", "truncate", "unlink", "utimes", "writeFile"] as const;
+const FILE_WRITES = [
+  "appendFile",
+  "copyFile",
+  "cp",
+  "link",
+  "mkdir",
+  "mkdtemp",
+  "rename",
+  "rm",
+  "rmdir",
+  "symlink",
+  "truncate",
+  "unlink",
+  "utimes",
+  "writeFile",
+] as const;
 
 function watchFiles(guard: EffectGuard): Undo[] {
   const undo: Undo[] = [];
   const around = (call: () => unknown): unknown => guard.noticedAlready(call);
   const watch = (owner: Record<string, unknown>, name: string, label: string): void => {
     if (typeof owner[name] !== "function") return;
-    const before = ([path]: readonly unknown[]): void => guard.notice(`${label}(${JSON.stringify(String(path))})`, FIXES.file);
+    const before = ([path]: readonly unknown[]): void =>
+      guard.notice(`${label}(${JSON.stringify(String(path))})`, FIXES.file);
     undo.push(wrap(owner as Record<string, AnyFunction>, name, before, around));
   };
   for (const name of FILE_WRITES) {

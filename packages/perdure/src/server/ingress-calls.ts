@@ -165,10 +165,12 @@ export class CallRoutes {
       );
       return;
     }
-    this.#runtime.call(request, (withdraw) => res.on("close", withdraw)).then(
-      ({ run, result }) => sendResult(req, res, result, run, this.#answers),
-      (error: unknown) => this.#answers.send(req, res, error),
-    );
+    this.#runtime
+      .call(request, (withdraw) => res.on("close", withdraw))
+      .then(
+        ({ run, result }) => sendResult(req, res, result, run, this.#answers),
+        (error: unknown) => this.#answers.send(req, res, error),
+      );
   }
 }
 

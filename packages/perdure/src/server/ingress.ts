@@ -74,7 +74,13 @@ function resultRoutes(on: On, runtime: ServedRuntime, app: FastifyInstance): voi
   const both = (url: string, find: (params: Params) => RunId): void => {
     on("GET", `${url}/attach`, async (request, reply, params) => {
       const run = find(params);
-      sendResult(request.raw, reply.raw, await runtime.attach(run, (withdraw) => reply.raw.on("close", withdraw)), run, answers);
+      sendResult(
+        request.raw,
+        reply.raw,
+        await runtime.attach(run, (withdraw) => reply.raw.on("close", withdraw)),
+        run,
+        answers,
+      );
     });
     on("GET", `${url}/output`, async (request, reply, params) => {
       const run = find(params);

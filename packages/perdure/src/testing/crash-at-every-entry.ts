@@ -71,7 +71,13 @@ export async function crashAtEveryEntry(test: CrashTest): Promise<CrashReport> {
   return { result: reference.result, commits, crashes, steps: reference.executions, repeatedUnjournaled: repeated };
 }
 
-async function crashOnce(test: CrashTest, memory: TestMemory, point: number, fate: "lose" | "orphan", where: string): Promise<{ readonly result: Result | null }> {
+async function crashOnce(
+  test: CrashTest,
+  memory: TestMemory,
+  point: number,
+  fate: "lose" | "orphan",
+  where: string,
+): Promise<{ readonly result: Result | null }> {
   let seen = 0;
   try {
     const first = await runWorld(test, memory, (world) => {
@@ -88,7 +94,11 @@ async function crashOnce(test: CrashTest, memory: TestMemory, point: number, fat
   }
 }
 
-async function runWorld(test: CrashTest, memory: TestMemory, prepare: (world: TestWorld) => void): Promise<{ readonly result: Result | null; readonly executions: number }> {
+async function runWorld(
+  test: CrashTest,
+  memory: TestMemory,
+  prepare: (world: TestWorld) => void,
+): Promise<{ readonly result: Result | null; readonly executions: number }> {
   const world = new TestWorld({ services: test.services, memory, limits: { ...SMALLEST_BATCHES, ...test.limits } });
   prepare(world);
   await world.open();
@@ -111,12 +121,24 @@ async function crashOf(world: TestWorld): Promise<void> {
   while (!world.crashed) await new Promise<void>((resolve) => void setImmediate(resolve));
 }
 
-function check(test: CrashTest, reference: Result, actual: Result | null, executions: readonly Execution[], where: string): void {
+function check(
+  test: CrashTest,
+  reference: Result,
+  actual: Result | null,
+  executions: readonly Execution[],
+  where: string,
+): void {
   if (actual === null) throw new CrashTestError(`${where}: the run has no result`);
   const same = test.same ?? ((a: Result, b: Result): boolean => JSON.stringify(a) === JSON.stringify(b));
-  if (!same(reference, actual)) throw new CrashTestError(`${where}: another result\n  without a crash  ${JSON.stringify(reference)}\n  with it          ${JSON.stringify(actual)}`);
+  if (!same(reference, actual))
+    throw new CrashTestError(
+      `${where}: another result\n  without a crash  ${JSON.stringify(reference)}\n  with it          ${JSON.stringify(actual)}`,
+    );
   const twice = executions.find((execution) => execution.journaledBefore);
-  if (twice !== undefined) throw new CrashTestError(`${where}: step "${twice.step}" (command ${twice.command} of ${twice.service}/${twice.handler}) ran again although its result was journaled`);
+  if (twice !== undefined)
+    throw new CrashTestError(
+      `${where}: step "${twice.step}" (command ${twice.command} of ${twice.service}/${twice.handler}) ran again although its result was journaled`,
+    );
 }
 
 function countRepeated(executions: readonly Execution[]): number {

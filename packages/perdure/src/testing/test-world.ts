@@ -15,7 +15,15 @@ import {
   type Scheduler,
 } from "@perdure/engine";
 import { Catalog } from "@perdure/host";
-import { createExecutor, createRegistry, type AnyDefinition, type LogRecord, type Registry, type SdkPorts, type StepScope } from "@perdure/sdk";
+import {
+  createExecutor,
+  createRegistry,
+  type AnyDefinition,
+  type LogRecord,
+  type Registry,
+  type SdkPorts,
+  type StepScope,
+} from "@perdure/sdk";
 import {
   encodeAwakeableId,
   FIRST_AWAKEABLE_SIGNAL,
@@ -110,9 +118,22 @@ export class TestWorld {
   async submit(target: Target, input?: unknown, idempotencyKey = "test"): Promise<RunId> {
     const mode = this.catalog.mode(target);
     if (mode === null) throw this.catalog.unknown(target);
-    const run = mode === "workflow" ? this.catalog.workflowId(target.service, target.key ?? "") : this.catalog.idempotentId(target, idempotencyKey);
+    const run =
+      mode === "workflow"
+        ? this.catalog.workflowId(target.service, target.key ?? "")
+        : this.catalog.idempotentId(target, idempotencyKey);
     const payload = input === undefined ? null : JSON.stringify(input);
-    await this.#loop.ask({ type: "submit", run, fresh: false, target, input: payload, headers: null, idempotencyKey, startAt: null, await: false });
+    await this.#loop.ask({
+      type: "submit",
+      run,
+      fresh: false,
+      target,
+      input: payload,
+      headers: null,
+      idempotencyKey,
+      startAt: null,
+      await: false,
+    });
     return run;
   }
 
@@ -135,7 +156,12 @@ export class TestWorld {
 
   /** Resolves an awakeable; see `waiting()` for the open ones. */
   async resolve(awakeable: Pick<OpenWait, "run" | "signal">, value?: unknown): Promise<void> {
-    await this.#loop.ask({ type: "signal", run: awakeable.run, signal: awakeable.signal, payload: valueResult(JSON.stringify(value)) });
+    await this.#loop.ask({
+      type: "signal",
+      run: awakeable.run,
+      signal: awakeable.signal,
+      payload: valueResult(JSON.stringify(value)),
+    });
   }
 
   async cancel(run: RunId): Promise<void> {
@@ -194,7 +220,10 @@ export class TestWorld {
         if (!this.#crashed) throw error; // Else its question went down with the host, as any caller's would.
       }
       if (this.#crashed) return null;
-      if (!this.#jump()) throw new Error(`run ${run} (${record?.status}) waits for something that nobody brings: ${describeAwaiting(record)}`);
+      if (!this.#jump())
+        throw new Error(
+          `run ${run} (${record?.status}) waits for something that nobody brings: ${describeAwaiting(record)}`,
+        );
     }
     throw new Error(`run ${run} has not ended after ${JUMPS_MAX} jumps of the clock`);
   }
@@ -229,7 +258,10 @@ export class TestWorld {
   }
 
   #nextAlarm(): Alarm | undefined {
-    return this.#alarms.reduce<Alarm | undefined>((soonest, alarm) => (soonest === undefined || alarm.at < soonest.at ? alarm : soonest), undefined);
+    return this.#alarms.reduce<Alarm | undefined>(
+      (soonest, alarm) => (soonest === undefined || alarm.at < soonest.at ? alarm : soonest),
+      undefined,
+    );
   }
 
   /** Moves the clock to the next alarm. False: there is none. */
@@ -284,7 +316,14 @@ export class TestWorld {
 
   #runStep<T>(scope: StepScope, body: () => T): T {
     const { run, service, handler, step, command } = scope;
-    this.memory.executions.push({ run, service, handler, step, command, journaledBefore: this.#hasResult(run, command) });
+    this.memory.executions.push({
+      run,
+      service,
+      handler,
+      step,
+      command,
+      journaledBefore: this.#hasResult(run, command),
+    });
     this.#steps += 1;
     const done = (): void => {
       this.#steps -= 1;
@@ -303,7 +342,11 @@ export class TestWorld {
   #hasResult(run: RunId, command: number): boolean {
     const { data } = this.memory.storage;
     const stored = data.runs.get(data.seqs.get(run) ?? -1);
-    return (stored?.entries ?? []).some((entry) => (entry.kind === "completion" && entry.id === command) || (entry.kind === "command" && entry.id === command && entry.result !== undefined));
+    return (stored?.entries ?? []).some(
+      (entry) =>
+        (entry.kind === "completion" && entry.id === command) ||
+        (entry.kind === "command" && entry.id === command && entry.result !== undefined),
+    );
   }
 }
 
@@ -326,7 +369,14 @@ export interface OpenWait {
 function openWait(run: Run, signal: string | number): OpenWait {
   const isAwakeable = typeof signal === "number" && signal >= FIRST_AWAKEABLE_SIGNAL;
   const { id, service, handler, key } = run;
-  return { run: id, service, handler, key, signal, awakeable: isAwakeable ? encodeAwakeableId({ run: id, signal }) : null };
+  return {
+    run: id,
+    service,
+    handler,
+    key,
+    signal,
+    awakeable: isAwakeable ? encodeAwakeableId({ run: id, signal }) : null,
+  };
 }
 
 function macrotask(): Promise<void> {
@@ -341,7 +391,9 @@ function describeAwaiting(run: Run | null): string {
   if (run === null) return "there is no such run";
   const describe = (item: Awaiting): string => {
     if (item.kind === "completion") return `the result of command ${item.id}`;
-    return item.kind === "signal" ? `signal ${JSON.stringify(item.signal)}` : `time, in ${formatDuration(Math.max(0, item.at - run.changedAt))}`;
+    return item.kind === "signal"
+      ? `signal ${JSON.stringify(item.signal)}`
+      : `time, in ${formatDuration(Math.max(0, item.at - run.changedAt))}`;
   };
   return (run.awaiting ?? []).map(describe).join(", ") || "nothing durable (a promise of its own?)";
 }

@@ -57,7 +57,8 @@ interface Submission {
 function submissions(): Submission[] {
   const all: Submission[] = [];
   for (let i = 0; i < CHAINS; i += 1) all.push({ path: "/chain/go/send", body: '{"steps":6}', key: `chain-${i}` });
-  for (let i = 0; i < DEPOSITS; i += 1) all.push({ path: `/account/a${i % KEYS}/deposit/send`, body: "1", key: `deposit-${i}` });
+  for (let i = 0; i < DEPOSITS; i += 1)
+    all.push({ path: `/account/a${i % KEYS}/deposit/send`, body: "1", key: `deposit-${i}` });
   for (let i = 0; i < TREES; i += 1) all.push({ path: "/tree/fanOut/send", body: '{"children":3}', key: `tree-${i}` });
   return all.sort(() => Math.random() - 0.5);
 }
@@ -65,7 +66,11 @@ function submissions(): Submission[] {
 /** The run's id once the submission is acknowledged; undefined where the server went down meanwhile. */
 async function submit(url: string, { path, body, key }: Submission): Promise<string | undefined> {
   try {
-    const answer = await fetch(url + path, { method: "POST", body, headers: { "content-type": "application/json", "idempotency-key": key } });
+    const answer = await fetch(url + path, {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json", "idempotency-key": key },
+    });
     if (answer.status !== 202) return undefined;
     return ((await answer.json()) as { runId: string }).runId;
   } catch {
@@ -96,7 +101,10 @@ test(`${KILLS} kills under load lose nothing and repeat no journaled effect`, { 
     await feeding;
   }
   expect(open.size).toBe(0);
-  expect([...runs.values()].every((ids) => ids.size === 1), "E9: one key, one run").toBe(true);
+  expect(
+    [...runs.values()].every((ids) => ids.size === 1),
+    "E9: one key, one run",
+  ).toBe(true);
   await checkAgainstLedger();
 });
 
@@ -115,19 +123,31 @@ async function settle(url: string, count: number): Promise<void> {
 }
 
 async function checkAgainstLedger(): Promise<void> {
-  const lines = readFileSync(ledgerFile, "utf8").trim().split("\n").map((line) => JSON.parse(line) as LedgerLine);
+  const lines = readFileSync(ledgerFile, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as LedgerLine);
   const store = await openSqliteStore({ directory: data });
   const runs = await store.reader.runs({ order: "oldest", limit: 1_000 });
   expect(runs).toHaveLength(CHAINS + DEPOSITS + TREES + TREES * 3);
-  expect(runs.every((run) => run.status === "succeeded"), "E8: every run has ended").toBe(true);
+  expect(
+    runs.every((run) => run.status === "succeeded"),
+    "E8: every run has ended",
+  ).toBe(true);
 
   const journaled = new Map<string, string>();
-  for (const run of runs) for (const [step, nonce] of await journalOf(store.reader, run.id)) journaled.set(`${run.id} ${step}`, nonce);
+  for (const run of runs)
+    for (const [step, nonce] of await journalOf(store.reader, run.id)) journaled.set(`${run.id} ${step}`, nonce);
   const executed = new Set(lines.map((line) => `${line.run} ${line.step} ${line.nonce}`));
   // E1, E2: what a journal says did happen, and it is the value of one real execution.
-  for (const [effect, nonce] of journaled) expect(executed.has(`${effect} ${nonce}`), `${effect} is journaled and was never executed`).toBe(true);
+  for (const [effect, nonce] of journaled)
+    expect(executed.has(`${effect} ${nonce}`), `${effect} is journaled and was never executed`).toBe(true);
   // Every effect belongs to a run that is there, and each step was journaled once.
-  for (const line of lines) expect(journaled.has(`${line.run} ${line.step}`), `${line.step} of ${line.run} was executed and is not journaled`).toBe(true);
+  for (const line of lines)
+    expect(
+      journaled.has(`${line.run} ${line.step}`),
+      `${line.step} of ${line.run} was executed and is not journaled`,
+    ).toBe(true);
   // E2: code that ran again saw the journaled value. Had it run on a lost one, or run the step again afterwards, an execution
   // of the next step would be based on another nonce.
   for (const line of lines.filter((other) => /^s[1-9]$/.test(other.step))) {
@@ -140,7 +160,9 @@ async function checkAgainstLedger(): Promise<void> {
   for (let key = 0; key < KEYS; key += 1) {
     const state = await store.reader.state({ service: "account", key: `a${key}` });
     expect(state.get("balance")).toBe(String(DEPOSITS / KEYS));
-    const balances = runs.filter((run) => run.key === `a${key}`).map((run) => (run.result?.kind === "value" ? Number(run.result.value) : 0));
+    const balances = runs
+      .filter((run) => run.key === `a${key}`)
+      .map((run) => (run.result?.kind === "value" ? Number(run.result.value) : 0));
     expect(balances.sort((a, b) => a - b)).toEqual(Array.from({ length: DEPOSITS / KEYS }, (_, i) => i + 1));
   }
   await store.close();
@@ -154,7 +176,10 @@ function expectFewRepeats(lines: readonly LedgerLine[], effects: number): void {
   expect(executions.size).toBe(effects);
 }
 
-async function journalOf(reader: { journal(id: RunId, after: number, limit: number): Promise<readonly { kind: string }[]> }, id: RunId): Promise<Map<string, string>> {
+async function journalOf(
+  reader: { journal(id: RunId, after: number, limit: number): Promise<readonly { kind: string }[]> },
+  id: RunId,
+): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const names = new Map<number, string>();
   type Loose = { kind: string; id: number; command?: { type: string; name: string }; result?: { value?: string } };

@@ -62,7 +62,13 @@ const features = service("features", {
     const step = (name: string): Promise<string> => ctx.step(name, () => effect(name, name));
     const all = await Promise.all([step("a"), step("b"), ctx.sleep("1h"), ctx.call(worker).double(2)]);
     const first = await Promise.race([ctx.sleep("2d").then(() => "timer"), step("fast")]);
-    const any = await Promise.any([ctx.call(worker).refuse().catch((error: unknown) => Promise.reject(error)), step("any")]);
+    const any = await Promise.any([
+      ctx
+        .call(worker)
+        .refuse()
+        .catch((error: unknown) => Promise.reject(error)),
+      step("any"),
+    ]);
     const settled = await Promise.allSettled([ctx.call(worker).refuse(), step("settled")]);
     return { all, first, any, settled: settled.map((result) => result.status) };
   },
@@ -82,16 +88,24 @@ const features = service("features", {
   },
   async gaveUp(ctx) {
     try {
-      await ctx.step("hopeless", () => Promise.reject(new Error("no")), { retry: { maxAttempts: 2, onExhausted: "throw" } });
+      await ctx.step("hopeless", () => Promise.reject(new Error("no")), {
+        retry: { maxAttempts: 2, onExhausted: "throw" },
+      });
       return "unreachable";
     } catch (error) {
-      return error instanceof TerminalError ? await ctx.step("plan b", () => effect("plan b", "plan b")) : "another error";
+      return error instanceof TerminalError
+        ? await ctx.step("plan b", () => effect("plan b", "plan b"))
+        : "another error";
     } finally {
       await ctx.step("cleanup", () => effect("cleanup", true));
     }
   },
   async state(ctx) {
-    const totals = [await ctx.call(counter, "k").add(1), await ctx.call(counter, "k").add(2), await ctx.call(counter, "k").read()];
+    const totals = [
+      await ctx.call(counter, "k").add(1),
+      await ctx.call(counter, "k").add(2),
+      await ctx.call(counter, "k").read(),
+    ];
     return { totals, names: await ctx.call(counter, "k").wipe(), after: await ctx.call(counter, "k").read() };
   },
   async parallelOnOneKey(ctx) {
@@ -104,7 +118,10 @@ const features = service("features", {
     return ctx.run<number>(handle.id).result();
   },
   async idempotentCalls(ctx) {
-    const twice = await Promise.all([ctx.call(worker, { idempotencyKey: "one" }).double(5), ctx.call(worker, { idempotencyKey: "one" }).double(5)]);
+    const twice = await Promise.all([
+      ctx.call(worker, { idempotencyKey: "one" }).double(5),
+      ctx.call(worker, { idempotencyKey: "one" }).double(5),
+    ]);
     return twice;
   },
   async workflows(ctx) {
@@ -159,7 +176,12 @@ const features = service("features", {
 });
 
 const services: readonly AnyDefinition[] = [features, counter, worker, approval];
-const of = (handler: string, extra: Partial<CrashTest> = {}): CrashTest => ({ services, target: { service: "features", handler }, reset, ...extra });
+const of = (handler: string, extra: Partial<CrashTest> = {}): CrashTest => ({
+  services,
+  target: { service: "features", handler },
+  reset,
+  ...extra,
+});
 
 describe("crashed at every entry, the result is the same and no journaled effect runs twice", () => {
   test.each([
@@ -197,7 +219,10 @@ describe("crashed at every entry, the result is the same and no journaled effect
         same: (reference, actual) => reference.kind === actual.kind,
       }),
     );
-    expect(report.result).toMatchObject({ kind: "value", value: JSON.stringify({ first: "started", notes: ["one", "two"] }) });
+    expect(report.result).toMatchObject({
+      kind: "value",
+      value: JSON.stringify({ first: "started", notes: ["one", "two"] }),
+    });
   });
 
   test("awakeables", async () => {
@@ -220,7 +245,8 @@ describe("crashed at every entry, the result is the same and no journaled effect
         outside: async (world) => {
           const run = (await world.runs()).find((other) => other.handler === "compensates");
           if (run === undefined) return false;
-          const cancelled = (await world.journal(run.id)).some((entry) => entry.kind === "signal") || run.cancelling !== null;
+          const cancelled =
+            (await world.journal(run.id)).some((entry) => entry.kind === "signal") || run.cancelling !== null;
           if (!cancelled) await world.cancel(run.id);
           return !cancelled;
         },
@@ -253,6 +279,8 @@ describe("without a crash", () => {
         return ctx.step(`step ${calls}`, () => calls);
       },
     });
-    await expect(crashAtEveryEntry({ services: [fickle], target: { service: "fickle", handler: "go" } })).rejects.toThrow(/crash (before|after)/);
+    await expect(
+      crashAtEveryEntry({ services: [fickle], target: { service: "fickle", handler: "go" } }),
+    ).rejects.toThrow(/crash (before|after)/);
   });
 });

@@ -8,7 +8,8 @@ export const attemptChecker: Checker = {
   beforeCommit(context, { commit, host }) {
     const { epoch, owner } = context.shadow;
     if (host !== owner) context.report("E4", `host ${host} writes, and host ${owner} has the partition`);
-    if (commit.epoch !== epoch) context.report("E4", `host ${host} writes under epoch ${commit.epoch}, the partition is at ${epoch}`);
+    if (commit.epoch !== epoch)
+      context.report("E4", `host ${host} writes under epoch ${commit.epoch}, the partition is at ${epoch}`);
   },
   observe(context, observation) {
     if (observation.type !== "started") return;
@@ -17,7 +18,11 @@ export const attemptChecker: Checker = {
     for (const other of context.attempts.values()) {
       if (other === attempt || !isLive(other) || other.start.run !== attempt.start.run) continue;
       const both = other.host === attempt.host || (isCurrent(context, other) && isCurrent(context, attempt));
-      if (both) context.report("E4", `attempts ${other.number} and ${attempt.number} of ${context.names.of(attempt.start.run)} are live at once`);
+      if (both)
+        context.report(
+          "E4",
+          `attempts ${other.number} and ${attempt.number} of ${context.names.of(attempt.start.run)} are live at once`,
+        );
     }
   },
 };

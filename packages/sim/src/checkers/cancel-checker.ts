@@ -20,24 +20,36 @@ export function createCancelChecker(): Checker {
         const run = context.shadow.bySeq.get(mutation.run);
         if (run === undefined) return;
         const { entry } = mutation;
-        if (entry.kind === "signal" && entry.signal === CANCEL_SIGNAL) for (const child of openChildren(context, run)) open.push({ parent: run.record.id, child });
-        else if (entry.kind === "completion" && isToBeHeld(context, run, entry.id)) early.push({ run, generation: run.record.generation });
+        if (entry.kind === "signal" && entry.signal === CANCEL_SIGNAL)
+          for (const child of openChildren(context, run)) open.push({ parent: run.record.id, child });
+        else if (entry.kind === "completion" && isToBeHeld(context, run, entry.id))
+          early.push({ run, generation: run.record.generation });
       } else if (mutation.type === "updateRun") {
         const before = context.shadow.bySeq.get(mutation.run.seq)?.record;
         if (before === undefined || !isFinished(before.status) || before.generation !== mutation.run.generation) return;
-        const same = before.status === mutation.run.status && JSON.stringify(before.result) === JSON.stringify(mutation.run.result);
-        if (!same) context.report("E7", `${context.names.of(before.id)} was ${before.status}, and is ${mutation.run.status} now`);
+        const same =
+          before.status === mutation.run.status &&
+          JSON.stringify(before.result) === JSON.stringify(mutation.run.result);
+        if (!same)
+          context.report(
+            "E7",
+            `${context.names.of(before.id)} was ${before.status}, and is ${mutation.run.status} now`,
+          );
       }
     },
     afterCommit(context) {
       for (const { run, generation } of early) {
         const { record } = run;
-        if (!run.deleted && !isFinished(record.status) && record.generation === generation) context.report("E7", `${context.names.of(record.id)} is told of its child's end before its own cancel`);
+        if (!run.deleted && !isFinished(record.status) && record.generation === generation)
+          context.report("E7", `${context.names.of(record.id)} is told of its child's end before its own cancel`);
       }
       for (const { parent, child } of open) {
         const { record } = child;
         if (child.deleted || isFinished(record.status) || record.parent?.awaited !== true) continue;
-        context.report("E7", `${context.names.of(parent)} is told of its cancel, and its child ${context.names.of(record.id)} is ${record.status}`);
+        context.report(
+          "E7",
+          `${context.names.of(parent)} is told of its cancel, and its child ${context.names.of(record.id)} is ${record.status}`,
+        );
       }
     },
   };
@@ -45,7 +57,10 @@ export function createCancelChecker(): Checker {
 
 function openChildren(context: Context, run: ShadowRun): ShadowRun[] {
   const children = context.shadow.childrenOf.get(run.record.id) ?? [];
-  return children.filter(({ record, deleted }) => !deleted && record.seq > run.record.seq && !isFinished(record.status) && record.parent?.awaited === true);
+  return children.filter(
+    ({ record, deleted }) =>
+      !deleted && record.seq > run.record.seq && !isFinished(record.status) && record.parent?.awaited === true,
+  );
 }
 
 /** While a run is being cancelled, the ends of its children come after its own cancel. */

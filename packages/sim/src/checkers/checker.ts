@@ -46,5 +46,3 @@ export interface Checker {
 export function isLive(attempt: SeenAttempt): boolean {
   return attempt.over === null;
 }
-
-

@@ -40,10 +40,19 @@ export function createDeliveryChecker(): Checker {
 function checkSuspended(context: Context, record: Run, commit: Committed): void {
   const run = context.shadow.bySeq.get(record.seq);
   const attempt = context.lastAttempt.get(record.id);
-  if (run === undefined || attempt?.seen == null || attempt.epoch !== commit.commit.epoch || attempt.start.generation !== record.generation) return;
+  if (
+    run === undefined ||
+    attempt?.seen == null ||
+    attempt.epoch !== commit.commit.epoch ||
+    attempt.start.generation !== record.generation
+  )
+    return;
   for (const { entry } of run.entries) {
     if (entry.index <= attempt.seen || !isAwaited(run.record.awaiting ?? [], entry)) continue;
-    context.report("E5", `${context.names.of(record.id)} is suspended, and entry ${entry.index} (${entry.kind}) had come: its attempt had seen ${attempt.seen}`);
+    context.report(
+      "E5",
+      `${context.names.of(record.id)} is suspended, and entry ${entry.index} (${entry.kind}) had come: its attempt had seen ${attempt.seen}`,
+    );
   }
 }
 
@@ -51,7 +60,9 @@ function checkSuspended(context: Context, record: Run, commit: Committed): void 
 function isAwaited(awaiting: readonly Awaiting[], entry: Entry): boolean {
   if (entry.kind === "completion") return awaiting.some((item) => item.kind === "completion" && item.id === entry.id);
   if (entry.kind !== "signal") return false;
-  return entry.signal === CANCEL_SIGNAL || awaiting.some((item) => item.kind === "signal" && item.signal === entry.signal);
+  return (
+    entry.signal === CANCEL_SIGNAL || awaiting.some((item) => item.kind === "signal" && item.signal === entry.signal)
+  );
 }
 
 function checkParent(context: Context, record: Run): void {
@@ -61,7 +72,11 @@ function checkParent(context: Context, record: Run): void {
   if (run === undefined || run.record.seq > record.seq) return; // The parent was deleted; another run bears its id.
   if (isFinished(run.record.status) || run.completed.has(parent.command)) return;
   const held = run.record.cancelling?.held.some(({ command }) => command === parent.command) === true;
-  if (!held && parent.command <= run.commands) context.report("E5", `${context.names.of(record.id)} has ended, and ${context.names.of(parent.run)}, which awaits it, is not told`);
+  if (!held && parent.command <= run.commands)
+    context.report(
+      "E5",
+      `${context.names.of(record.id)} has ended, and ${context.names.of(parent.run)}, which awaits it, is not told`,
+    );
 }
 
 function hasCancel(run: ShadowRun): boolean {
@@ -72,11 +87,13 @@ function checkReply(context: Context, { question, reply }: Extract<Observation, 
   if (reply.type !== "done") return;
   if (question.type === "signal") {
     const run = context.shadow.runs.get(question.run);
-    if (run?.signals.has(JSON.stringify(question.payload)) !== true) context.report("E5", `a signal to ${context.names.of(question.run)} was accepted and is not in the journal`);
+    if (run?.signals.has(JSON.stringify(question.payload)) !== true)
+      context.report("E5", `a signal to ${context.names.of(question.run)} was accepted and is not in the journal`);
   } else if (question.type === "cancel" && reply.status !== null && !isFinished(reply.status)) {
     const run = context.shadow.run(question.run);
     if (run === undefined || isFinished(run.record.status) || run.record.generation > 0) return;
-    if (run.record.cancelling === null && !hasCancel(run)) context.report("E5", `a cancel of ${context.names.of(question.run)} was accepted and is nowhere`);
+    if (run.record.cancelling === null && !hasCancel(run))
+      context.report("E5", `a cancel of ${context.names.of(question.run)} was accepted and is nowhere`);
   }
 }
 
@@ -85,7 +102,16 @@ function checkTold(context: Context, tick: number): void {
     if (!isLive(attempt) || !isCurrent(context, attempt)) continue;
     const run = context.shadow.run(attempt.start.run);
     if (run === undefined || run.record.generation !== attempt.start.generation) continue;
-    const untold = run.entries.find(({ entry, tick: at }) => entry.index > attempt.told && (entry.kind === "completion" || entry.kind === "signal") && at + UNTOLD_MS_MAX < tick);
-    if (untold !== undefined) context.report("E5", `attempt ${attempt.number} of ${context.names.of(attempt.start.run)} was never told of entry ${untold.entry.index}`);
+    const untold = run.entries.find(
+      ({ entry, tick: at }) =>
+        entry.index > attempt.told &&
+        (entry.kind === "completion" || entry.kind === "signal") &&
+        at + UNTOLD_MS_MAX < tick,
+    );
+    if (untold !== undefined)
+      context.report(
+        "E5",
+        `attempt ${attempt.number} of ${context.names.of(attempt.start.run)} was never told of entry ${untold.entry.index}`,
+      );
   }
 }

@@ -20,7 +20,11 @@ export function createEffectChecker(): Checker {
         const result = JSON.stringify(observation.result);
         const before = observed.get(name);
         if (before === undefined) observed.set(name, result);
-        else if (before !== result) context.report("E2", `command ${observation.command} of ${context.names.of(attempt.start.run)} was ${before}, now it is ${result}`);
+        else if (before !== result)
+          context.report(
+            "E2",
+            `command ${observation.command} of ${context.names.of(attempt.start.run)} was ${before}, now it is ${result}`,
+          );
       }
     },
   };
@@ -34,11 +38,13 @@ function checkExecution(context: Context, number: number, command: number): void
   if (run === undefined || run.record.generation !== generation) return;
   // A person settled the step and resumed the run: this attempt is to be aborted, and has not heard of it yet.
   const isDoomed = run.entries.some(({ entry }) => entry.kind === "resumed" && entry.index > attempt.told);
-  if (run.completed.has(command) && !isDoomed) context.report("E2", `step ${command} of ${context.names.of(id)} is run again, its result is in the journal`);
+  if (run.completed.has(command) && !isDoomed)
+    context.report("E2", `step ${command} of ${context.names.of(id)} is run again, its result is in the journal`);
 }
 
 /** Programs are deterministic: only another journal can lead them another way. */
 function checkMismatch(context: Context, number: number, text: string): void {
   const attempt = context.attempts.get(number);
-  if (attempt !== undefined && isCurrent(context, attempt)) context.report("E2", `${context.names.of(attempt.start.run)} takes another path on replay: ${text}`);
+  if (attempt !== undefined && isCurrent(context, attempt))
+    context.report("E2", `${context.names.of(attempt.start.run)} takes another path on replay: ${text}`);
 }

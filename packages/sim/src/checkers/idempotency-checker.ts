@@ -12,11 +12,13 @@ export function createIdempotencyChecker(): Checker {
     beforeMutation(context, mutation) {
       if (mutation.type !== "insertRun") return;
       const { run } = mutation;
-      if (context.shadow.run(run.id) !== undefined) context.report("E9", `${context.names.of(run.id)} is stored a second time`);
+      if (context.shadow.run(run.id) !== undefined)
+        context.report("E9", `${context.names.of(run.id)} is stored a second time`);
       const name = nameOf(run);
       if (name === null) return;
       const other = (bearers.get(name) ?? []).find(({ deleted }) => !deleted);
-      if (other !== undefined) context.report("E9", `${name} names ${context.names.of(other.record.id)} and ${context.names.of(run.id)}`);
+      if (other !== undefined)
+        context.report("E9", `${name} names ${context.names.of(other.record.id)} and ${context.names.of(run.id)}`);
     },
     afterCommit(context, { commit }) {
       for (const mutation of commit.mutations) {
@@ -43,5 +45,6 @@ function nameOf(run: Pick<Run, "service" | "handler" | "key" | "mode" | "idempot
 function checkReply(context: Context, { question, reply }: Extract<Observation, { type: "replied" }>): void {
   if (question.type !== "submit" || (reply.type !== "accepted" && reply.type !== "finished")) return;
   const asked: RunId = question.run;
-  if (reply.run !== asked) context.report("E9", `a submission of ${context.names.of(asked)} was answered with ${context.names.of(reply.run)}`);
+  if (reply.run !== asked)
+    context.report("E9", `a submission of ${context.names.of(asked)} was answered with ${context.names.of(reply.run)}`);
 }

@@ -22,11 +22,14 @@ export const journalChecker: Checker = {
 function checkAppend(context: Context, seq: number, entry: Entry, commands: number): void {
   const { shadow, report, names } = context;
   const run = shadow.bySeq.get(seq);
-  if (run === undefined || run.deleted) return report("E1", `an entry is written for run number ${seq}, which is not there`);
+  if (run === undefined || run.deleted)
+    return report("E1", `an entry is written for run number ${seq}, which is not there`);
   const where = `${names.of(run.record.id)} entry ${entry.index}`;
   if (entry.index !== run.entries.length + 1) report("E1", `${where} is written after entry ${run.entries.length}`);
-  if (entry.kind === "command" && entry.id !== run.commands + 1) report("J1", `${where}: command ${entry.id} follows command ${run.commands}`);
-  if (commands !== Math.max(run.commands, entry.kind === "command" ? entry.id : 0)) report("J1", `${where}: the journal is said to hold ${commands} commands, not ${run.commands}`);
+  if (entry.kind === "command" && entry.id !== run.commands + 1)
+    report("J1", `${where}: command ${entry.id} follows command ${run.commands}`);
+  if (commands !== Math.max(run.commands, entry.kind === "command" ? entry.id : 0))
+    report("J1", `${where}: the journal is said to hold ${commands} commands, not ${run.commands}`);
   if (entry.kind !== "completion") return;
   const command = shadow.command(run, entry.id);
   if (command === undefined) report("J1", `${where} completes command ${entry.id}, which is not in the journal`);
@@ -38,7 +41,11 @@ function checkTruncate(context: Context, seq: number, from: number, commands: nu
   const run = context.shadow.bySeq.get(seq);
   if (run === undefined) return;
   const left = run.entries.filter(({ entry }) => entry.index < from && entry.kind === "command").length;
-  if (left !== commands) context.report("J1", `${context.names.of(run.record.id)} is cut before ${from}: ${left} commands are left, not ${commands}`);
+  if (left !== commands)
+    context.report(
+      "J1",
+      `${context.names.of(run.record.id)} is cut before ${from}: ${left} commands are left, not ${commands}`,
+    );
 }
 
 /** Key order does not matter: stores may write it anew. */
@@ -59,11 +66,20 @@ function checkStored(context: Context, stored: Extract<Observation, { type: "sto
       report("E1", `the storage holds run ${names.of(run.id)}, which was never stored, or was deleted`);
       continue;
     }
-    if (canonical(known.record) !== canonical(run)) report("E1", `the storage holds another record of ${names.of(run.id)}:\n  stored ${canonical(run)}\n  wanted ${canonical(known.record)}`);
+    if (canonical(known.record) !== canonical(run))
+      report(
+        "E1",
+        `the storage holds another record of ${names.of(run.id)}:\n  stored ${canonical(run)}\n  wanted ${canonical(known.record)}`,
+      );
     const wanted = known.entries.map(({ entry }) => entry);
-    if (canonical(wanted) !== canonical(entries)) report("E1", `the storage holds ${entries.length} entries of ${names.of(run.id)}, not the ${wanted.length} that were acknowledged`);
+    if (canonical(wanted) !== canonical(entries))
+      report(
+        "E1",
+        `the storage holds ${entries.length} entries of ${names.of(run.id)}, not the ${wanted.length} that were acknowledged`,
+      );
   }
-  for (const run of shadow.bySeq.values()) if (!run.deleted && !there.has(run.record.seq)) report("E1", `the storage has lost run ${names.of(run.record.id)}`);
+  for (const run of shadow.bySeq.values())
+    if (!run.deleted && !there.has(run.record.seq)) report("E1", `the storage has lost run ${names.of(run.record.id)}`);
 }
 
 function checkStart(context: Context, number: number): void {
@@ -78,14 +94,21 @@ function checkTold(context: Context, number: number, entries: readonly Entry[]):
   checkEntries(context, attempt, entries, attempt.told, false);
 }
 
-function checkEntries(context: Context, attempt: SeenAttempt, entries: readonly Entry[], after: number, whole: boolean): void {
+function checkEntries(
+  context: Context,
+  attempt: SeenAttempt,
+  entries: readonly Entry[],
+  after: number,
+  whole: boolean,
+): void {
   const { shadow, names, report } = context;
   const run = shadow.run(attempt.start.run);
   if (run === undefined || run.record.generation !== attempt.start.generation) return;
   let last = after;
   for (const entry of entries) {
     const where = `attempt ${attempt.number} of ${names.of(attempt.start.run)}`;
-    if (entry.index <= last || (whole && entry.index !== last + 1)) report("C2", `${where} is told of entry ${entry.index} after entry ${last}`);
+    if (entry.index <= last || (whole && entry.index !== last + 1))
+      report("C2", `${where} is told of entry ${entry.index} after entry ${last}`);
     last = entry.index;
     checkSame(context, run, entry, where);
   }
@@ -94,5 +117,6 @@ function checkEntries(context: Context, attempt: SeenAttempt, entries: readonly 
 function checkSame(context: Context, run: ShadowRun, entry: Entry, where: string): void {
   const known = run.entries[entry.index - 1]?.entry;
   if (known === undefined) context.report("E1", `${where} is told of entry ${entry.index}, which is not durable`);
-  else if (known !== entry && canonical(known) !== canonical(entry)) context.report("E2", `${where} is told another entry ${entry.index} than the journal holds`);
+  else if (known !== entry && canonical(known) !== canonical(entry))
+    context.report("E2", `${where} is told another entry ${entry.index} than the journal holds`);
 }

@@ -26,14 +26,20 @@ export function createKeyChecker(): Checker {
       changes = [];
     },
     beforeMutation(context, mutation) {
-      const before = mutation.type === "updateRun" ? (context.shadow.bySeq.get(mutation.run.seq)?.record ?? null) : null;
-      if ((mutation.type === "insertRun" || mutation.type === "updateRun") && isExclusive(mutation.run)) changes.push({ run: mutation.run, before });
+      const before =
+        mutation.type === "updateRun" ? (context.shadow.bySeq.get(mutation.run.seq)?.record ?? null) : null;
+      if ((mutation.type === "insertRun" || mutation.type === "updateRun") && isExclusive(mutation.run))
+        changes.push({ run: mutation.run, before });
     },
     afterCommit(context, commit) {
-      const arrived = changes.filter(({ run, before }) => hasArrived(run.status) && (before === null || !hasArrived(before.status) || before.arrival !== run.arrival));
+      const arrived = changes.filter(
+        ({ run, before }) =>
+          hasArrived(run.status) && (before === null || !hasArrived(before.status) || before.arrival !== run.arrival),
+      );
       arrived.sort((a, b) => a.run.arrival - b.run.arrival);
       for (const { run } of arrived) {
-        if (run.arrival <= arrivals) context.report("E3", `${context.names.of(run.id)} arrives as number ${run.arrival} after number ${arrivals}`);
+        if (run.arrival <= arrivals)
+          context.report("E3", `${context.names.of(run.id)} arrives as number ${run.arrival} after number ${arrivals}`);
         arrivals = run.arrival;
         const text = keyText({ service: run.service, key: run.key ?? "" });
         const queue = queues.get(text);
@@ -62,7 +68,8 @@ function checkQueue(context: Context, text: string, queue: Arrival[], commit: Co
   const { shadow, names, report } = context;
   for (let i = queue.length - 1; i >= 0; i -= 1) {
     const run = shadow.bySeq.get(queue[i]?.seq ?? 0);
-    if (run === undefined || run.deleted || isFinished(run.record.status) || run.record.arrival !== queue[i]?.number) queue.splice(i, 1);
+    if (run === undefined || run.deleted || isFinished(run.record.status) || run.record.arrival !== queue[i]?.number)
+      queue.splice(i, 1);
   }
   const [first, ...others] = queue;
   if (first === undefined) return;
@@ -70,10 +77,14 @@ function checkQueue(context: Context, text: string, queue: Arrival[], commit: Co
     const run = shadow.bySeq.get(seq);
     const holder = shadow.bySeq.get(first.seq);
     if (run === undefined || holder === undefined || run.record.status === "queued") continue;
-    report("E3", `at tick ${commit.tick} ${names.of(run.record.id)} is ${run.record.status} on ${text}, whose turn is ${names.of(holder.record.id)}'s (${holder.record.status})`);
+    report(
+      "E3",
+      `at tick ${commit.tick} ${names.of(run.record.id)} is ${run.record.status} on ${text}, whose turn is ${names.of(holder.record.id)}'s (${holder.record.status})`,
+    );
   }
   const holder = shadow.bySeq.get(first.seq);
-  if (holder?.record.status === "queued") report("E3", `nobody has the turn of ${text}, and ${names.of(holder.record.id)} waits for it`);
+  if (holder?.record.status === "queued")
+    report("E3", `nobody has the turn of ${text}, and ${names.of(holder.record.id)} waits for it`);
 }
 
 function checkStart(context: Context, number: number): void {
@@ -84,6 +95,10 @@ function checkStart(context: Context, number: number): void {
   for (const other of context.attempts.values()) {
     const { start } = other;
     if (other === attempt || !isLive(other) || !isCurrent(context, other) || start.run === run) continue;
-    if (start.key === key && start.service === service && start.mode !== "shared") context.report("E3", `${context.names.of(run)} and ${context.names.of(start.run)} are executed on ${service}/${key} at once`);
+    if (start.key === key && start.service === service && start.mode !== "shared")
+      context.report(
+        "E3",
+        `${context.names.of(run)} and ${context.names.of(start.run)} are executed on ${service}/${key} at once`,
+      );
   }
 }

@@ -12,6 +12,10 @@ export const replyChecker: Checker = {
     const run = shadow.runs.get(reply.run);
     const mayBeGone = run !== undefined && (run.deleted || run.reborn || run.record.generation > 0);
     if (run === undefined) report("E1", `a caller was told of ${names.of(reply.run)}, which is not durable`);
-    else if (reply.type === "finished" && !mayBeGone && !run.results.has(JSON.stringify(reply.result))) report("E2", `a caller got ${JSON.stringify(reply.result)} for ${names.of(reply.run)}, which is not its stored result`);
+    else if (reply.type === "finished" && !mayBeGone && !run.results.has(JSON.stringify(reply.result)))
+      report(
+        "E2",
+        `a caller got ${JSON.stringify(reply.result)} for ${names.of(reply.run)}, which is not its stored result`,
+      );
   },
 };

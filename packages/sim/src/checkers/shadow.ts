@@ -86,7 +86,16 @@ export class Shadow {
   #insert(record: Run): void {
     const before = this.runs.get(record.id); // Callers may still be told of the one that was deleted.
     const [results, signals] = [before?.results ?? new Set<string>(), before?.signals ?? new Set<string>()];
-    const run: ShadowRun = { record, entries: [], commands: 0, completed: new Set(), results, signals, deleted: false, reborn: before !== undefined };
+    const run: ShadowRun = {
+      record,
+      entries: [],
+      commands: 0,
+      completed: new Set(),
+      results,
+      signals,
+      deleted: false,
+      reborn: before !== undefined,
+    };
     this.runs.set(record.id, run);
     this.bySeq.set(record.seq, run);
     this.#noteResult(run, record.result);
@@ -112,7 +121,8 @@ export class Shadow {
     if (run === undefined) return;
     run.entries.push({ entry, tick });
     if (entry.kind === "command") run.commands = entry.id;
-    if (entry.kind === "completion" || (entry.kind === "command" && entry.result !== undefined)) run.completed.add(entry.id);
+    if (entry.kind === "completion" || (entry.kind === "command" && entry.result !== undefined))
+      run.completed.add(entry.id);
     if (entry.kind === "signal") run.signals.add(JSON.stringify(entry.payload));
   }
 

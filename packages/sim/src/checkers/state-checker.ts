@@ -9,7 +9,8 @@ export function createStateChecker(): Checker {
   return {
     name: "state",
     beforeMutation(context, mutation) {
-      if (mutation.type !== "appendEntry" || mutation.entry.kind !== "command" || mutation.entry.result === undefined) return;
+      if (mutation.type !== "appendEntry" || mutation.entry.kind !== "command" || mutation.entry.result === undefined)
+        return;
       const { command, result } = mutation.entry;
       if (command.type !== "getState") return;
       const run = context.shadow.bySeq.get(mutation.run);
@@ -18,10 +19,15 @@ export function createStateChecker(): Checker {
       if (edited.has(text)) return;
       const wanted = context.shadow.state.get(text)?.get(command.key);
       const got = result.kind === "value" ? result.value : undefined;
-      if (wanted !== got) context.report("E3", `${context.names.of(run.record.id)} reads ${String(got)} for ${command.key} of ${text}; ${String(wanted)} is stored`);
+      if (wanted !== got)
+        context.report(
+          "E3",
+          `${context.names.of(run.record.id)} reads ${String(got)} for ${command.key} of ${text}; ${String(wanted)} is stored`,
+        );
     },
     observe(context, observation) {
-      if (observation.type === "asked" && observation.question.type === "editState" && observation.question.force) edited.add(keyText(observation.question.key));
+      if (observation.type === "asked" && observation.question.type === "editState" && observation.question.force)
+        edited.add(keyText(observation.question.key));
       if (observation.type !== "stored") return;
       for (const { service, key, state } of observation.states) {
         const wanted = context.shadow.state.get(keyText({ service, key })) ?? new Map();

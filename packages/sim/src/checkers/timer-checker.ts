@@ -13,11 +13,19 @@ export const timerChecker: Checker = {
       const run = shadow.bySeq.get(mutation.run);
       const command = run === undefined ? undefined : shadow.command(run, mutation.entry.id)?.command;
       const isKept = commit.commit.mutations.some((other) => other.type === "truncate" && other.run === mutation.run);
-      if (command?.type === "sleep" && command.wakeAt > now && !isKept) report("E6", `at tick ${tick} a sleep of ${run === undefined ? "?" : names.of(run.record.id)} ends ${command.wakeAt - now} ms early`);
-    } else if (mutation.type === "updateRun" && (mutation.run.status === "running" || mutation.run.status === "queued")) {
+      if (command?.type === "sleep" && command.wakeAt > now && !isKept)
+        report(
+          "E6",
+          `at tick ${tick} a sleep of ${run === undefined ? "?" : names.of(run.record.id)} ends ${command.wakeAt - now} ms early`,
+        );
+    } else if (
+      mutation.type === "updateRun" &&
+      (mutation.run.status === "running" || mutation.run.status === "queued")
+    ) {
       const before = shadow.bySeq.get(mutation.run.seq)?.record;
       const isSame = before?.generation === mutation.run.generation; // A restart does not wait for the start time.
-      if (isSame && before.status === "scheduled" && (before.scheduledAt ?? 0) > now) report("E6", `${names.of(before.id)} begins ${(before.scheduledAt ?? 0) - now} ms early`);
+      if (isSame && before.status === "scheduled" && (before.scheduledAt ?? 0) > now)
+        report("E6", `${names.of(before.id)} begins ${(before.scheduledAt ?? 0) - now} ms early`);
     }
   },
 };

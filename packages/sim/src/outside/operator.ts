@@ -3,7 +3,16 @@
 // whatever is waited for.
 
 import { derivedId, type Environment, type Question } from "@perdure/engine";
-import { type Awaiting, CANCEL_SIGNAL, type Entry, isFinished, type Run, type RunId, UnknownEffectError, valueResult } from "@perdure/protocol";
+import {
+  type Awaiting,
+  CANCEL_SIGNAL,
+  type Entry,
+  isFinished,
+  type Run,
+  type RunId,
+  UnknownEffectError,
+  valueResult,
+} from "@perdure/protocol";
 import { runIdOf, targetOf } from "../catalogue.ts";
 import type { Shadow, ShadowRun } from "../checkers/shadow.ts";
 import type { Parameters, OperatorAction } from "../parameters.ts";
@@ -61,8 +70,12 @@ export class Operator {
     const program = random.int(0, programs.length - 1);
     const usual = programs[program]?.kind ?? "service";
     const kind: Kind = random.chance(0.1) ? "service" : usual;
-    const target = targetOf({ kind, key: keyFor(kind, program, random.int(0, parameters.programs.keysPerProgram - 1)) });
-    const idempotencyKey = kind !== "workflow" && random.chance(0.4) ? idempotencyKeyFor(program, random.int(0, 1)) : null;
+    const target = targetOf({
+      kind,
+      key: keyFor(kind, program, random.int(0, parameters.programs.keysPerProgram - 1)),
+    });
+    const idempotencyKey =
+      kind !== "workflow" && random.chance(0.4) ? idempotencyKeyFor(program, random.int(0, 1)) : null;
     const derived = derivedId(environment, target, idempotencyKey, environment.mode(target) ?? "service");
     return {
       type: "submit",
@@ -83,7 +96,8 @@ export class Operator {
     if (host === null) return this.#ports.after(RETRY_MS, () => this.#submit(question));
     void host.ask(question).then((reply) => {
       const isRefused = reply?.type === "refused" && reply.reason === "overloaded";
-      if (isRefused || (reply === null && !question.fresh)) this.#ports.after(this.#random.int(1, RETRY_MS), () => this.#submit(question));
+      if (isRefused || (reply === null && !question.fresh))
+        this.#ports.after(this.#random.int(1, RETRY_MS), () => this.#submit(question));
       else this.open -= 1;
     });
   }
@@ -114,7 +128,8 @@ export class Operator {
     this.#ports.trace(`${question.type} ${JSON.stringify({ ...question, type: undefined })}`);
     void host.ask(question);
     // Two people at once, or one who does not trust the first answer.
-    if (this.#random.chance(0.15)) void host.ask(this.#question(this.#random.weighted<OperatorAction>(operator), run) ?? question);
+    if (this.#random.chance(0.15))
+      void host.ask(this.#question(this.#random.weighted<OperatorAction>(operator), run) ?? question);
   }
 
   #question(action: OperatorAction, { record, entries }: ShadowRun): Question | null {
@@ -126,7 +141,10 @@ export class Operator {
       case "restart":
         return { type: "restart", run, from: random.chance(0.3) ? 1 : random.int(1, entries.length + 1) };
       case "settle":
-        return this.#settle(run, entries.map(({ entry }) => entry));
+        return this.#settle(
+          run,
+          entries.map(({ entry }) => entry),
+        );
       case "edit":
         return record.key === null ? null : this.#edit(record.service, record.key);
       default:
@@ -142,22 +160,35 @@ export class Operator {
 
   #signal(record: Run, signal: string | number): Question {
     const payload = valueResult(JSON.stringify(`signal ${++this.#numbers}`));
-    return signal === CANCEL_SIGNAL ? { type: "cancel", run: record.id } : { type: "signal", run: record.id, signal, payload };
+    return signal === CANCEL_SIGNAL
+      ? { type: "cancel", run: record.id }
+      : { type: "signal", run: record.id, signal, payload };
   }
 
   #settle(run: RunId, entries: readonly Entry[]): Question | null {
-    const steps = entries.flatMap((entry) => (entry.kind === "command" && entry.command.type === "step" ? [entry.id] : []));
+    const steps = entries.flatMap((entry) =>
+      entry.kind === "command" && entry.command.type === "step" ? [entry.id] : [],
+    );
     if (steps.length === 0) return null;
     const command = this.#random.pick(steps);
     const question = { type: "settleEffect", run, command } as const;
-    return this.#random.chance(0.5) ? question : { ...question, result: valueResult(JSON.stringify(`settled ${++this.#numbers}`)) };
+    return this.#random.chance(0.5)
+      ? question
+      : { ...question, result: valueResult(JSON.stringify(`settled ${++this.#numbers}`)) };
   }
 
   /** By force only where what code reads is not compared between attempts: a forced edit changes it. */
   #edit(service: string, key: string): Question {
     const random = this.#random;
-    const changes = new Map([[`v${random.int(0, 2)}`, random.chance(0.3) ? null : JSON.stringify(`edited ${++this.#numbers}`)]]);
-    return { type: "editState", key: { service, key }, changes, force: this.#ports.parameters.executor.kind === "script" && random.chance(0.2) };
+    const changes = new Map([
+      [`v${random.int(0, 2)}`, random.chance(0.3) ? null : JSON.stringify(`edited ${++this.#numbers}`)],
+    ]);
+    return {
+      type: "editState",
+      key: { service, key },
+      changes,
+      force: this.#ports.parameters.executor.kind === "script" && random.chance(0.2),
+    };
   }
 
   heal(): void {
@@ -195,7 +226,16 @@ export class Operator {
     if (waiting?.kind !== "command" || waiting.command.type !== "getPromise" || record.key === null) return;
     const target = targetOf({ kind: "poke", key: record.key });
     const input = encodeInput({ program: -1, promise: waiting.command.key });
-    void host.ask({ type: "submit", run: runIdOf(`poke ${++this.#numbers}`), fresh: true, target, input, headers: null, idempotencyKey: null, startAt: null, await: false });
+    void host.ask({
+      type: "submit",
+      run: runIdOf(`poke ${++this.#numbers}`),
+      fresh: true,
+      target,
+      input,
+      headers: null,
+      idempotencyKey: null,
+      startAt: null,
+      await: false,
+    });
   }
 }
-

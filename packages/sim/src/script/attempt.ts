@@ -216,7 +216,10 @@ class ScriptAttempt implements Attempt {
   #isBlocked(): boolean {
     if (this.#inbox.length > 0 || this.#machine.outcome !== null) return false;
     for (const state of this.#steps.values()) if (state !== "waiting") return false;
-    return this.#machine.waits().every((wait) => wait.on !== "entry") && [...this.#machine.steps.keys()].every((id) => this.#steps.has(id));
+    return (
+      this.#machine.waits().every((wait) => wait.on !== "entry") &&
+      [...this.#machine.steps.keys()].every((id) => this.#steps.has(id))
+    );
   }
 
   #awaits(): readonly Awaiting[] {

@@ -8,9 +8,11 @@ import { type Code, type Machine, ScriptFailure } from "./machine.ts";
 /** The code of a run: its program, then the answer that its input asks for. */
 export function* handler(machine: Machine, node: Node): Code {
   const { input } = machine;
-  if (input.promise !== undefined) yield* ask(machine, { type: "completePromise", key: input.promise, completion: valueResult('"poked"') });
+  if (input.promise !== undefined)
+    yield* ask(machine, { type: "completePromise", key: input.promise, completion: valueResult('"poked"') });
   yield* perform(machine, node);
-  if (input.answer !== undefined) machine.ask({ type: "completeAwakeable", awakeable: input.answer, completion: valueResult('"answered"') });
+  if (input.answer !== undefined)
+    machine.ask({ type: "completeAwakeable", awakeable: input.answer, completion: valueResult('"answered"') });
   return valueResult(JSON.stringify({ program: input.program, seen: machine.digest }));
 }
 
@@ -29,13 +31,20 @@ function* perform(machine: Machine, node: Node): Code {
   const { key, service, mode } = machine.start;
   switch (node.op) {
     case "step": {
-      const command: Command = node.atMostOnce ? { type: "step", name: node.name, atMostOnce: true } : { type: "step", name: node.name };
+      const command: Command = node.atMostOnce
+        ? { type: "step", name: node.name, atMostOnce: true }
+        : { type: "step", name: node.name };
       return yield* completed(machine.ask(command, node));
     }
     case "sleep":
       return yield* ask(machine, { type: "sleep", wakeAt: machine.now() + node.ms });
     case "call":
-      return yield* ask(machine, { type: "call", target: targetOf(node.to), input: encodeInput({ program: node.to.program }), ...idempotency(node.to) });
+      return yield* ask(machine, {
+        type: "call",
+        target: targetOf(node.to),
+        input: encodeInput({ program: node.to.program }),
+        ...idempotency(node.to),
+      });
     case "send":
       return yield* send(machine, node);
     case "get":
@@ -66,7 +75,11 @@ function* compound(machine: Machine, node: Extract<Node, { op: "seq" | "all" | "
       return VOID;
     case "all":
     case "race":
-      return yield { on: "fibers", fibers: node.nodes.map((item) => machine.spawn(perform(machine, item))), mode: node.op };
+      return yield {
+        on: "fibers",
+        fibers: node.nodes.map((item) => machine.spawn(perform(machine, item))),
+        mode: node.op,
+      };
     case "try":
       try {
         return yield* perform(machine, node.node);
@@ -93,13 +106,27 @@ function idempotency(to: Callee): { idempotencyKey: string } | Record<never, nev
 
 function* send(machine: Machine, node: SendNode): Code {
   const due = node.delayMs === 0 ? {} : { invokeAt: machine.now() + node.delayMs };
-  const id = machine.ask({ type: "send", target: targetOf(node.to), input: encodeInput({ program: node.to.program }), ...due, ...idempotency(node.to) });
+  const id = machine.ask({
+    type: "send",
+    target: targetOf(node.to),
+    input: encodeInput({ program: node.to.program }),
+    ...due,
+    ...idempotency(node.to),
+  });
   if (node.then === "nothing") return VOID;
   yield { on: "entry", id };
   const run = machine.child(id);
   if (run === null) return VOID;
   const what = node.then === "cancel" ? 1 : "s0";
-  machine.ask({ type: "sendSignal", run, signal: what, payload: node.then === "cancel" ? VOID : valueResult(JSON.stringify(`from ${machine.start.run} ${machine.start.generation} ${id}`)) });
+  machine.ask({
+    type: "sendSignal",
+    run,
+    signal: what,
+    payload:
+      node.then === "cancel"
+        ? VOID
+        : valueResult(JSON.stringify(`from ${machine.start.run} ${machine.start.generation} ${id}`)),
+  });
   return VOID;
 }
 
@@ -111,7 +138,10 @@ function* state(machine: Machine, node: Extract<Node, { op: "get" | "keys" | "se
     }
     case "keys": {
       const command = { type: "getStateKeys" } as const;
-      return machine.read(command, valueResult(JSON.stringify([...(machine.state?.keys() ?? [])].sort()))) ?? (yield* ask(machine, command));
+      return (
+        machine.read(command, valueResult(JSON.stringify([...(machine.state?.keys() ?? [])].sort()))) ??
+        (yield* ask(machine, command))
+      );
     }
     case "set": {
       const value = JSON.stringify(`${machine.start.run.slice(-6)} ${machine.digest}`);

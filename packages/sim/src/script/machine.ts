@@ -6,7 +6,18 @@
 // M1. Command ids are the order in which the code asks, whatever is replayed and whatever is new (C3).
 // M2. What is in the journal is not asked for again; what is not, is asked for when the journal has been replayed.
 
-import { type AttemptStart, CANCEL_SIGNAL, type Command, type CommandEntry, type Entry, type Failure, type Payload, type Result, type RunId, type SignalName } from "@perdure/protocol";
+import {
+  type AttemptStart,
+  CANCEL_SIGNAL,
+  type Command,
+  type CommandEntry,
+  type Entry,
+  type Failure,
+  type Payload,
+  type Result,
+  type RunId,
+  type SignalName,
+} from "@perdure/protocol";
 import type { ProgramInput, StepNode } from "../program.ts";
 import { hashText } from "../random.ts";
 
@@ -101,7 +112,8 @@ export class Machine {
     for (const entry of this.start.entries) this.#feed(entry);
     this.#live = true;
     if (this.outcome !== null) return;
-    for (let id = this.#journaled + 1; id <= this.#asked.length; id += 1) this.#ports.ask(id, this.#asked[id - 1] as Asked);
+    for (let id = this.#journaled + 1; id <= this.#asked.length; id += 1)
+      this.#ports.ask(id, this.#asked[id - 1] as Asked);
   }
 
   feed(entry: Entry): void {
@@ -200,7 +212,9 @@ export class Machine {
   #command(entry: Extract<Entry, { kind: "command" }>): void {
     const asked = this.#asked[entry.id - 1];
     if (asked === undefined || headOf(asked.command) !== headOf(entry.command))
-      throw new Mismatch(`command ${entry.id}: recorded ${headOf(entry.command)}, now ${asked === undefined ? "nothing" : headOf(asked.command)}`);
+      throw new Mismatch(
+        `command ${entry.id}: recorded ${headOf(entry.command)}, now ${asked === undefined ? "nothing" : headOf(asked.command)}`,
+      );
     this.#entries.set(entry.id, entry.child ?? null);
     const step = this.steps.get(entry.id);
     if (step !== undefined && !this.#live && step.node.atMostOnce) step.unknown = true;
@@ -269,7 +283,8 @@ export class Machine {
   #advance(fiber: Fiber, input: Result | ScriptFailure | null): Wait | null {
     fiber.wait = null;
     try {
-      const step = input instanceof ScriptFailure ? fiber.code.throw(input) : fiber.code.next(input ?? { kind: "void" });
+      const step =
+        input instanceof ScriptFailure ? fiber.code.throw(input) : fiber.code.next(input ?? { kind: "void" });
       if (step.done !== true) return step.value;
       fiber.outcome = { result: step.value };
     } catch (error) {
@@ -316,4 +331,3 @@ function headOf(command: Command): string {
       return command.type;
   }
 }
-

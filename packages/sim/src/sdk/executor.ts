@@ -54,7 +54,8 @@ export function createSdkExecutor(ports: SdkSimPorts): Executor {
       }
     },
   };
-  const policy = settings.suspending === "mixed" ? random.pick(["eager", "never", "delayed"] as const) : settings.suspending;
+  const policy =
+    settings.suspending === "mixed" ? random.pick(["eager", "never", "delayed"] as const) : settings.suspending;
   const inner = createExecutor(createRegistry(definitions), sdkPorts, { suspendAfterMs: SUSPEND_AFTER_MS[policy] });
   return {
     start(start: AttemptStart, replies: AttemptReplies): Attempt {

@@ -1,7 +1,15 @@
 // Programs as handlers of the SDK: real async functions, with promises and their combinators.
 
 import { type Context, object, service, shared, workflow, type WorkflowContext } from "@perdure/sdk";
-import { CancelledError, type Failure, isPerdureError, type Result, type RunId, type Target, TerminalError } from "@perdure/protocol";
+import {
+  CancelledError,
+  type Failure,
+  isPerdureError,
+  type Result,
+  type RunId,
+  type Target,
+  TerminalError,
+} from "@perdure/protocol";
 import { targetOf } from "../catalogue.ts";
 import type { EffectOutcome } from "../effects.ts";
 import type { Callee, Node, Program, ProgramInput, SendNode, StepNode } from "../program.ts";
@@ -149,22 +157,34 @@ class Performance {
   }
 
   #step(node: StepNode): Promise<unknown> {
-    const retry = node.exhausted === "never" ? { initial: 20, max: 400 } : { initial: 20, max: 400, maxAttempts: 2, onExhausted: node.exhausted };
+    const retry =
+      node.exhausted === "never"
+        ? { initial: 20, max: 400 }
+        : { initial: 20, max: 400, maxAttempts: 2, onExhausted: node.exhausted };
     const options = node.atMostOnce ? { retry, atMostOnce: true } : { retry };
-    return this.#ctx.step(node.name, async () => resultOf(node, await this.#ports.execute(this.#ctx.runId, node)), options);
+    return this.#ctx.step(
+      node.name,
+      async () => resultOf(node, await this.#ports.execute(this.#ctx.runId, node)),
+      options,
+    );
   }
 
   #target(how: "call" | "send", to: Callee, options: object = {}): (input: ProgramInput) => Promise<never> {
     const target = targetOf(to);
     const all = { ...options, ...(to.idempotencyKey === null ? {} : { idempotencyKey: to.idempotencyKey }) };
     const ctx = this.#ctx;
-    const handlers = target.key === undefined ? ctx[how](target.service, all) : ctx[how](target.service, target.key, all);
+    const handlers =
+      target.key === undefined ? ctx[how](target.service, all) : ctx[how](target.service, target.key, all);
     return (input) => handlers[target.handler](input) as Promise<never>;
   }
 
   async #send(node: SendNode): Promise<void> {
     const options = node.delayMs === 0 ? {} : { delay: node.delayMs };
-    const sent: Promise<ReturnType<WorkflowContext["run"]>> = this.#target("send", node.to, options)({ program: node.to.program });
+    const sent: Promise<ReturnType<WorkflowContext["run"]>> = this.#target(
+      "send",
+      node.to,
+      options,
+    )({ program: node.to.program });
     if (node.then === "nothing") return;
     const handle = await sent;
     if (node.then === "cancel") handle.cancel();
