@@ -1,6 +1,14 @@
 // The loop where its store or its host lets it down.
 
-import { AssertionError, type Attempt, type AttemptReplies, type Awaiting, FencedError, StoreWriteError, type RunId } from "@perdure/protocol";
+import {
+  AssertionError,
+  type Attempt,
+  type AttemptReplies,
+  type Awaiting,
+  FencedError,
+  StoreWriteError,
+  type RunId,
+} from "@perdure/protocol";
 import { describe, expect, test } from "vitest";
 import { environment, openWorld, value } from "../test/harness.ts";
 import type { Limits } from "./limits.ts";
@@ -26,7 +34,9 @@ class Bench {
   #alarms: { readonly at: number; readonly callback: () => void }[] = [];
   #now = 1_000;
 
-  constructor(options: { storage?: MemoryStorage; changes?: (store: Store) => Partial<Store>; limits?: Partial<Limits> } = {}) {
+  constructor(
+    options: { storage?: MemoryStorage; changes?: (store: Store) => Partial<Store>; limits?: Partial<Limits> } = {},
+  ) {
     this.storage = options.storage ?? createMemoryStorage();
     const store = openMemoryStore(this.storage);
     const methods: Store = {
@@ -53,7 +63,12 @@ class Bench {
   #attempt(run: RunId, replies: AttemptReplies): Attempt {
     const live: Live = { run, replies, awaiting: null, yields: 0 };
     this.live.push(live);
-    return { notify: () => undefined, abort: () => undefined, awaiting: () => live.awaiting, yield: () => void (live.yields += 1) };
+    return {
+      notify: () => undefined,
+      abort: () => undefined,
+      awaiting: () => live.awaiting,
+      yield: () => void (live.yields += 1),
+    };
   }
 
   #wakeAt(at: number, callback: () => void): () => void {
@@ -76,7 +91,17 @@ class Bench {
 
   async submit(name: string): Promise<RunId> {
     const run = environment.idempotentId(service, name);
-    const question: Question = { type: "submit", run, fresh: false, target: service, input: null, headers: null, idempotencyKey: name, startAt: null, await: false };
+    const question: Question = {
+      type: "submit",
+      run,
+      fresh: false,
+      target: service,
+      input: null,
+      headers: null,
+      idempotencyKey: name,
+      startAt: null,
+      await: false,
+    };
     void this.loop.ask(question);
     await this.turns();
     return run;
@@ -86,7 +111,9 @@ class Bench {
 describe("a start", () => {
   test("of a loop that is stopped meanwhile takes no questions afterwards", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const bench = new Bench({ changes: (store) => ({ acquire: async (owner) => promise.then(() => store.acquire(owner)) }) });
+    const bench = new Bench({
+      changes: (store) => ({ acquire: async (owner) => promise.then(() => store.acquire(owner)) }),
+    });
     const started = bench.loop.start("host");
     bench.loop.stop();
     resolve();
@@ -157,15 +184,24 @@ describe("room", () => {
       runs.push(await bench.submit(`b${i}`));
     }
     expect(bench.loop.figures.attempts).toBe(1); // A suspended run costs no memory.
-    for (const run of runs.slice(0, 4)) void bench.loop.ask({ type: "signal", run, signal: "go", payload: { kind: "void" } });
+    for (const run of runs.slice(0, 4))
+      void bench.loop.ask({ type: "signal", run, signal: "go", payload: { kind: "void" } });
     await bench.turns();
     for (let i = 0; i < 5; i += 1) {
       bench.live.at(-1)?.replies.end(value("1"));
       await bench.turns();
     }
-    expect(await bench.storage.data.runs.size).toBe(5);
+    expect(bench.storage.data.runs.size).toBe(5);
     expect(await openMemoryStore(bench.storage).reader.counts()).toEqual({ succeeded: 5 });
-    expect(bench.loop.figures).toEqual({ live: 0, ready: 0, queued: 0, watchers: 0, attempts: 0, hotRuns: 0, hotKeys: 0 });
+    expect(bench.loop.figures).toEqual({
+      live: 0,
+      ready: 0,
+      queued: 0,
+      watchers: 0,
+      attempts: 0,
+      hotRuns: 0,
+      hotKeys: 0,
+    });
   });
 
   test("runs that are about to begin are not read again meanwhile", async () => {
@@ -181,7 +217,11 @@ describe("room", () => {
         return store.running(afterSeq, limit);
       },
     });
-    const bench = new Bench({ storage, changes, limits: { attemptsLiveMax: 2, readyRunsMax: 2, batchEventsMax: 1, timersPerBatchMax: 1 } });
+    const bench = new Bench({
+      storage,
+      changes,
+      limits: { attemptsLiveMax: 2, readyRunsMax: 2, batchEventsMax: 1, timersPerBatchMax: 1 },
+    });
     await bench.loop.start("second");
     await bench.turns();
     expect(bench.live).toHaveLength(2);
@@ -192,16 +232,25 @@ describe("room", () => {
 
 test("E4: a host that has lost its partition fails for that reason, not for the contradiction that it found", async () => {
   const storage = createMemoryStorage();
-  const bench = new Bench({ storage, changes: () => ({ load: () => Promise.reject(new AssertionError("view and store differ")) }) });
+  const bench = new Bench({
+    storage,
+    changes: () => ({ load: () => Promise.reject(new AssertionError("view and store differ")) }),
+  });
   await bench.loop.start("old");
   const other = await openWorld({ storage });
-  await expect(bench.loop.ask({ type: "cancel", run: environment.workflowId("flow", "f") })).rejects.toThrow(FencedError);
+  await expect(bench.loop.ask({ type: "cancel", run: environment.workflowId("flow", "f") })).rejects.toThrow(
+    FencedError,
+  );
   expect(bench.failures[0]).toBeInstanceOf(FencedError);
   other.loop.stop();
 });
 
 test("an assertion of the host that has the partition stays one", async () => {
-  const bench = new Bench({ changes: () => ({ load: () => Promise.reject(new AssertionError("view and store differ")) }) });
+  const bench = new Bench({
+    changes: () => ({ load: () => Promise.reject(new AssertionError("view and store differ")) }),
+  });
   await bench.loop.start("host");
-  await expect(bench.loop.ask({ type: "cancel", run: environment.workflowId("flow", "f") })).rejects.toThrow(AssertionError);
+  await expect(bench.loop.ask({ type: "cancel", run: environment.workflowId("flow", "f") })).rejects.toThrow(
+    AssertionError,
+  );
 });

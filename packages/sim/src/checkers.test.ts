@@ -41,7 +41,10 @@ function expectNoticed(promise: string, change: Change): void {
 }
 
 /** Replaces the first observation for which `change` has something else, by that. */
-function first<T extends Observation["type"]>(type: T, change: (observation: Of<T>) => readonly Observation[] | null): Change {
+function first<T extends Observation["type"]>(
+  type: T,
+  change: (observation: Of<T>) => readonly Observation[] | null,
+): Change {
   return (history) => {
     for (const [place, observation] of history.entries()) {
       const changed = observation.type === type ? change(observation as Of<T>) : null;
@@ -58,14 +61,24 @@ function firstMutation(change: (mutation: Mutation) => readonly Mutation[] | nul
       const changed = change(mutation);
       if (changed === null) continue;
       const { mutations, epoch } = committed.commit;
-      return [{ ...committed, commit: { epoch, mutations: [...mutations.slice(0, place), ...changed, ...mutations.slice(place + 1)] } }];
+      return [
+        {
+          ...committed,
+          commit: { epoch, mutations: [...mutations.slice(0, place), ...changed, ...mutations.slice(place + 1)] },
+        },
+      ];
     }
     return null;
   });
 }
 
-function firstEntry(wanted: (entry: Entry) => boolean, change: (append: Extract<Mutation, { type: "appendEntry" }>) => readonly Mutation[]): Change {
-  return firstMutation((mutation) => (mutation.type === "appendEntry" && wanted(mutation.entry) ? change(mutation) : null));
+function firstEntry(
+  wanted: (entry: Entry) => boolean,
+  change: (append: Extract<Mutation, { type: "appendEntry" }>) => readonly Mutation[],
+): Change {
+  return firstMutation((mutation) =>
+    mutation.type === "appendEntry" && wanted(mutation.entry) ? change(mutation) : null,
+  );
 }
 
 test("what was seen breaks no promise when it is shown again", () => {
@@ -74,92 +87,181 @@ test("what was seen breaks no promise when it is shown again", () => {
 
 describe("journal checker (E1, J1, J2, C2)", () => {
   test("a run that the storage has lost", () => {
-    expectNoticed("E1", first("stored", (stored) => (stored.runs.length === 0 ? null : [{ ...stored, runs: stored.runs.slice(1) }])));
+    expectNoticed(
+      "E1",
+      first("stored", (stored) => (stored.runs.length === 0 ? null : [{ ...stored, runs: stored.runs.slice(1) }])),
+    );
   });
   test("an entry that the storage has lost", () => {
     const lose = (stored: Of<"stored">): readonly Observation[] | null => {
       const run = stored.runs.find(({ entries }) => entries.length > 0);
       if (run === undefined) return null;
-      return [{ ...stored, runs: stored.runs.map((other) => (other === run ? { ...run, entries: run.entries.slice(0, -1) } : other)) }];
+      return [
+        {
+          ...stored,
+          runs: stored.runs.map((other) => (other === run ? { ...run, entries: run.entries.slice(0, -1) } : other)),
+        },
+      ];
     };
     expectNoticed("E1", first("stored", lose));
   });
   test("an entry that is overwritten", () => {
-    expectNoticed("E1", firstEntry(({ index }) => index > 1, (append) => [{ ...append, entry: { ...append.entry, index: append.entry.index - 1 } }]));
+    expectNoticed(
+      "E1",
+      firstEntry(
+        ({ index }) => index > 1,
+        (append) => [{ ...append, entry: { ...append.entry, index: append.entry.index - 1 } }],
+      ),
+    );
   });
   test("a command out of order", () => {
-    expectNoticed("J1", firstEntry(({ kind }) => kind === "command", (append) => [{ ...append, entry: { ...append.entry, id: 99 } as Entry, commands: 99 }]));
+    expectNoticed(
+      "J1",
+      firstEntry(
+        ({ kind }) => kind === "command",
+        (append) => [{ ...append, entry: { ...append.entry, id: 99 } as Entry, commands: 99 }],
+      ),
+    );
   });
   test("a second completion", () => {
-    const twice = (append: Extract<Mutation, { type: "appendEntry" }>) => [append, { ...append, entry: { ...append.entry, index: append.entry.index + 1 } }];
-    expectNoticed("J2", firstEntry(({ kind }) => kind === "completion", twice));
+    const twice = (append: Extract<Mutation, { type: "appendEntry" }>) => [
+      append,
+      { ...append, entry: { ...append.entry, index: append.entry.index + 1 } },
+    ];
+    expectNoticed(
+      "J2",
+      firstEntry(({ kind }) => kind === "completion", twice),
+    );
   });
   test("an attempt that is told before the commit", () => {
     const early: Change = (history) => {
-      const told = history.findIndex((observation, place) => observation.type === "told" && history.slice(0, place).some(({ type }) => type === "committed"));
+      const told = history.findIndex(
+        (observation, place) =>
+          observation.type === "told" && history.slice(0, place).some(({ type }) => type === "committed"),
+      );
       const committed = history.findLastIndex((observation, place) => place < told && observation.type === "committed");
       if (told < 0) return null;
       const observation = history[told] as Observation;
-      return [...history.slice(0, committed), observation, ...history.slice(committed, told), ...history.slice(told + 1)];
+      return [
+        ...history.slice(0, committed),
+        observation,
+        ...history.slice(committed, told),
+        ...history.slice(told + 1),
+      ];
     };
     expectNoticed("E1", early);
   });
   test("an attempt that is told twice", () => {
-    expectNoticed("C2", first("told", (told) => [told, told]));
+    expectNoticed(
+      "C2",
+      first("told", (told) => [told, told]),
+    );
   });
 });
 
 describe("effect checker (E2)", () => {
   test("a step that is run again after its result was told", () => {
     const again = (told: Of<"told">): readonly Observation[] | null => {
-      const entry = told.entries.find((candidate) => candidate.kind === "command" && candidate.command.type === "step" && candidate.result !== undefined);
-      return entry?.kind === "command" ? [told, { type: "executed", tick: 0, attempt: told.attempt, command: entry.id }] : null;
+      const entry = told.entries.find(
+        (candidate) =>
+          candidate.kind === "command" && candidate.command.type === "step" && candidate.result !== undefined,
+      );
+      return entry?.kind === "command"
+        ? [told, { type: "executed", tick: 0, attempt: told.attempt, command: entry.id }]
+        : null;
     };
     expectNoticed("E2", first("told", again));
   });
   test("code that sees another result than before", () => {
-    expectNoticed("E2", first("observed", (observed) => [observed, { ...observed, result: { kind: "value", value: "another" } }]));
+    expectNoticed(
+      "E2",
+      first("observed", (observed) => [observed, { ...observed, result: { kind: "value", value: "another" } }]),
+    );
   });
   test("code that takes another path", () => {
-    expectNoticed("E2", first("told", (told) => [told, { type: "mismatch", attempt: told.attempt, text: "another path" }]));
+    expectNoticed(
+      "E2",
+      first("told", (told) => [told, { type: "mismatch", attempt: told.attempt, text: "another path" }]),
+    );
   });
 });
 
 describe("key checker (E3)", () => {
   test("a run that does not wait for its turn", () => {
-    expectNoticed("E3", firstMutation((mutation) => (mutation.type === "insertRun" && mutation.run.status === "queued" ? [{ ...mutation, run: { ...mutation.run, status: "running" } }] : null)));
+    expectNoticed(
+      "E3",
+      firstMutation((mutation) =>
+        mutation.type === "insertRun" && mutation.run.status === "queued"
+          ? [{ ...mutation, run: { ...mutation.run, status: "running" } }]
+          : null,
+      ),
+    );
   });
   test("a turn that is given to nobody", () => {
-    expectNoticed("E3", firstMutation((mutation) => (mutation.type === "promoteRun" ? [] : null)));
+    expectNoticed(
+      "E3",
+      firstMutation((mutation) => (mutation.type === "promoteRun" ? [] : null)),
+    );
   });
   test("an arrival before one that was there", () => {
-    expectNoticed("E3", firstMutation((mutation) => (mutation.type === "insertRun" && mutation.run.arrival > 1 ? [{ ...mutation, run: { ...mutation.run, arrival: 1 } }] : null)));
+    expectNoticed(
+      "E3",
+      firstMutation((mutation) =>
+        mutation.type === "insertRun" && mutation.run.arrival > 1
+          ? [{ ...mutation, run: { ...mutation.run, arrival: 1 } }]
+          : null,
+      ),
+    );
   });
 });
 
 describe("attempt checker (E4)", () => {
   test("a write under an old epoch", () => {
-    expectNoticed("E4", first("committed", (committed) => [{ ...committed, commit: { ...committed.commit, epoch: committed.commit.epoch - 1 } }]));
+    expectNoticed(
+      "E4",
+      first("committed", (committed) => [
+        { ...committed, commit: { ...committed.commit, epoch: committed.commit.epoch - 1 } },
+      ]),
+    );
   });
   test("a write by a host that does not have the partition", () => {
-    expectNoticed("E4", first("committed", (committed) => [{ ...committed, host: committed.host + 1 }]));
+    expectNoticed(
+      "E4",
+      first("committed", (committed) => [{ ...committed, host: committed.host + 1 }]),
+    );
   });
   test("two attempts of one run", () => {
-    expectNoticed("E4", first("started", (started) => [started, { ...started, attempt: 1_000_000 }]));
+    expectNoticed(
+      "E4",
+      first("started", (started) => [started, { ...started, attempt: 1_000_000 }]),
+    );
   });
 });
 
 describe("delivery checker (E5)", () => {
   test("a signal that was accepted and not written", () => {
     const lost = (replied: Of<"replied">): readonly Observation[] | null =>
-      replied.question.type === "signal" && replied.reply.type === "done" ? [{ ...replied, question: { ...replied.question, payload: { kind: "value", value: "lost" } } }] : null;
+      replied.question.type === "signal" && replied.reply.type === "done"
+        ? [{ ...replied, question: { ...replied.question, payload: { kind: "value", value: "lost" } } }]
+        : null;
     expectNoticed("E5", first("replied", lost));
   });
   test("a run that suspends on what has come", () => {
-    const blind = (over: Of<"over">): readonly Observation[] | null => (over.how === "suspend" && (over.entriesSeen ?? 0) > 1 ? [{ ...over, entriesSeen: 0, awaiting: over.awaiting ?? [] }] : null);
+    const blind = (over: Of<"over">): readonly Observation[] | null =>
+      over.how === "suspend" && (over.entriesSeen ?? 0) > 1
+        ? [{ ...over, entriesSeen: 0, awaiting: over.awaiting ?? [] }]
+        : null;
     const awaitsAll = firstMutation((mutation) =>
       mutation.type === "updateRun" && mutation.run.status === "suspended"
-        ? [{ ...mutation, run: { ...mutation.run, awaiting: Array.from({ length: 20 }, (_, id) => ({ kind: "completion", id: id + 1 }) as const) } }]
+        ? [
+            {
+              ...mutation,
+              run: {
+                ...mutation.run,
+                awaiting: Array.from({ length: 20 }, (_, id) => ({ kind: "completion", id: id + 1 }) as const),
+              },
+            },
+          ]
         : null,
     );
     const changes: Change = (history) => {
@@ -174,7 +276,10 @@ describe("delivery checker (E5)", () => {
   });
   test("a cancel that is nowhere", () => {
     const drop: Change = (history) => {
-      const changed = firstEntry((entry) => entry.kind === "signal" && entry.signal === CANCEL_SIGNAL, () => [])(history);
+      const changed = firstEntry(
+        (entry) => entry.kind === "signal" && entry.signal === CANCEL_SIGNAL,
+        () => [],
+      )(history);
       return changed !== null && promisesBroken(changed).has("E5") ? changed : null;
     };
     expectNoticed("E5", drop);
@@ -183,7 +288,8 @@ describe("delivery checker (E5)", () => {
 
 describe("timer checker (E6)", () => {
   test("a timer that fires before the clock has reached it", () => {
-    const early = (committed: Committed): readonly Observation[] | null => (committed.commit.mutations.some(({ type }) => type === "removeTimer") ? [{ ...committed, now: 0 }] : null);
+    const early = (committed: Committed): readonly Observation[] | null =>
+      committed.commit.mutations.some(({ type }) => type === "removeTimer") ? [{ ...committed, now: 0 }] : null;
     expectNoticed("E6", first("committed", early));
   });
 });
@@ -191,17 +297,24 @@ describe("timer checker (E6)", () => {
 describe("cancel checker (E7)", () => {
   test("a parent that is told while its children run", () => {
     const hasty = (committed: Committed): readonly Observation[] | null => {
-      const cancelled = committed.commit.mutations.flatMap((mutation) => (mutation.type === "updateRun" && mutation.run.cancelling !== null ? [mutation.run] : []))[0];
+      const cancelled = committed.commit.mutations.flatMap((mutation) =>
+        mutation.type === "updateRun" && mutation.run.cancelling !== null ? [mutation.run] : [],
+      )[0];
       return cancelled === undefined ? null : [committed, tellCancel(committed, cancelled)];
     };
     expectNoticed("E7", first("committed", hasty));
   });
   test("finished work that is changed", () => {
     const change = (committed: Committed): readonly Observation[] | null => {
-      const ended = committed.commit.mutations.flatMap((mutation) => (mutation.type === "updateRun" && mutation.run.status === "succeeded" ? [mutation.run] : []))[0];
+      const ended = committed.commit.mutations.flatMap((mutation) =>
+        mutation.type === "updateRun" && mutation.run.status === "succeeded" ? [mutation.run] : [],
+      )[0];
       if (ended === undefined) return null;
       const { epoch } = committed.commit;
-      return [committed, { ...committed, commit: { epoch, mutations: [{ type: "updateRun", run: { ...ended, status: "cancelled" } }] } }];
+      return [
+        committed,
+        { ...committed, commit: { epoch, mutations: [{ type: "updateRun", run: { ...ended, status: "cancelled" } }] } },
+      ];
     };
     expectNoticed("E7", first("committed", change));
   });
@@ -209,29 +322,44 @@ describe("cancel checker (E7)", () => {
 
 function tellCancel(committed: Committed, run: Run): Observation {
   const entry: Entry = { kind: "signal", index: 1_000, at: 0, signal: CANCEL_SIGNAL, payload: { kind: "void" } };
-  return { ...committed, commit: { epoch: committed.commit.epoch, mutations: [{ type: "appendEntry", run: run.seq, entry, commands: 0 }] } };
+  return {
+    ...committed,
+    commit: { epoch: committed.commit.epoch, mutations: [{ type: "appendEntry", run: run.seq, entry, commands: 0 }] },
+  };
 }
 
 describe("settle checker (E8)", () => {
   test("a run that never ends", () => {
     const endless: Change = (history) => {
-      const last = history.findLastIndex((observation) => observation.type === "committed" && observation.commit.mutations.some((mutation) => mutation.type === "updateRun"));
+      const last = history.findLastIndex(
+        (observation) =>
+          observation.type === "committed" &&
+          observation.commit.mutations.some((mutation) => mutation.type === "updateRun"),
+      );
       return last < 0 ? null : history.filter((_, place) => place !== last);
     };
     expectNoticed("E8", endless);
   });
   test("something that is left in memory", () => {
-    expectNoticed("E8", first("settled", (settled) => [{ ...settled, figures: { ...settled.figures, live: 1 } }]));
+    expectNoticed(
+      "E8",
+      first("settled", (settled) => [{ ...settled, figures: { ...settled.figures, live: 1 } }]),
+    );
   });
   test("a world that does not come to rest", () => {
-    expectNoticed("E8", first("settled", (settled) => [{ ...settled, why: "no rest" }]));
+    expectNoticed(
+      "E8",
+      first("settled", (settled) => [{ ...settled, why: "no rest" }]),
+    );
   });
 });
 
 describe("idempotency checker (E9)", () => {
   test("two runs of one key", () => {
     const twin = firstMutation((mutation) =>
-      mutation.type === "insertRun" && mutation.run.idempotencyKey !== null ? [mutation, { ...mutation, run: { ...mutation.run, seq: 1_000_000, id: `${mutation.run.id}x` as Run["id"] } }] : null,
+      mutation.type === "insertRun" && mutation.run.idempotencyKey !== null
+        ? [mutation, { ...mutation, run: { ...mutation.run, seq: 1_000_000, id: `${mutation.run.id}x` as Run["id"] } }]
+        : null,
     );
     const then: Change = (history) => {
       const changed = twin(history);
@@ -240,11 +368,16 @@ describe("idempotency checker (E9)", () => {
     expectNoticed("E9", then);
   });
   test("a run that is stored twice", () => {
-    expectNoticed("E9", firstMutation((mutation) => (mutation.type === "insertRun" ? [mutation, mutation] : null)));
+    expectNoticed(
+      "E9",
+      firstMutation((mutation) => (mutation.type === "insertRun" ? [mutation, mutation] : null)),
+    );
   });
   test("an answer with another run", () => {
     const other = (replied: Of<"replied">): readonly Observation[] | null =>
-      replied.reply.type === "accepted" ? [{ ...replied, reply: { ...replied.reply, run: `${replied.reply.run}x` as Run["id"] } }] : null;
+      replied.reply.type === "accepted"
+        ? [{ ...replied, reply: { ...replied.reply, run: `${replied.reply.run}x` as Run["id"] } }]
+        : null;
     expectNoticed("E9", first("replied", other));
   });
 });
@@ -256,19 +389,26 @@ function repeatInsert(history: readonly Observation[]): readonly Observation[] {
     const { epoch, mutations } = observation.commit;
     const twin = mutations.filter((mutation) => mutation.type === "insertRun" && mutation.run.seq === 1_000_000);
     if (twin.length === 0) return [observation];
-    return [{ ...observation, commit: { epoch, mutations: mutations.filter((mutation) => !twin.includes(mutation)) } }, { ...observation, commit: { epoch, mutations: twin } }];
+    return [
+      { ...observation, commit: { epoch, mutations: mutations.filter((mutation) => !twin.includes(mutation)) } },
+      { ...observation, commit: { epoch, mutations: twin } },
+    ];
   });
 }
 
 describe("reply checker and state checker", () => {
   test("a caller who gets another result than is stored", () => {
     const other = (replied: Of<"replied">): readonly Observation[] | null =>
-      replied.reply.type === "finished" ? [{ ...replied, reply: { ...replied.reply, result: { kind: "value", value: "another" } } }] : null;
+      replied.reply.type === "finished"
+        ? [{ ...replied, reply: { ...replied.reply, result: { kind: "value", value: "another" } } }]
+        : null;
     expectNoticed("E2", first("replied", other));
   });
   test("a caller who is told of a run that is not durable", () => {
     const early = (replied: Of<"replied">): readonly Observation[] | null =>
-      replied.reply.type === "accepted" ? [{ ...replied, reply: { ...replied.reply, run: "run_nobody" as Run["id"] } }] : null;
+      replied.reply.type === "accepted"
+        ? [{ ...replied, reply: { ...replied.reply, run: "run_nobody" as Run["id"] } }]
+        : null;
     expectNoticed("E1", first("replied", early));
   });
   test("a read that is not what was written", () => {
@@ -284,7 +424,9 @@ describe("reply checker and state checker", () => {
   });
   test("a state that the storage has lost", () => {
     const lose = (stored: Of<"stored">): readonly Observation[] | null =>
-      stored.states.some(({ state }) => state.size > 0) ? [{ ...stored, states: stored.states.map((state) => ({ ...state, state: new Map() })) }] : null;
+      stored.states.some(({ state }) => state.size > 0)
+        ? [{ ...stored, states: stored.states.map((state) => ({ ...state, state: new Map() })) }]
+        : null;
     expectNoticed("E1", first("stored", lose));
   });
 });

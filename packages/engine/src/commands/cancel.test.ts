@@ -20,7 +20,8 @@ describe("a kill", () => {
     const world = await openWorld();
     const parent = await world.submit(service);
     const children = KEY_QUEUE_PAGE + 5;
-    for (let id = 1; id <= children; id += 1) world.latest(parent).replies.command(id, { type: "call", target: object, input: null });
+    for (let id = 1; id <= children; id += 1)
+      world.latest(parent).replies.command(id, { type: "call", target: object, input: null });
     await world.settle();
     const stranger = await world.submit(object);
     expect(await world.ask({ type: "kill", run: parent })).toEqual({ type: "done", status: "killed" });

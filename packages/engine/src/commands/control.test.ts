@@ -41,7 +41,10 @@ describe("a restart", () => {
     ] as const) {
       const world = await openWorld();
       const run = await withSteps(world, 3);
-      const replies = [world.loop.ask({ type: "restart", run, from: a }), world.loop.ask({ type: "restart", run, from: b })];
+      const replies = [
+        world.loop.ask({ type: "restart", run, from: a }),
+        world.loop.ask({ type: "restart", run, from: b }),
+      ];
       await world.settle();
       const types = (await Promise.all(replies)).map(({ type }) => type);
       expect(types[0]).toBe("done");
