@@ -262,6 +262,19 @@ describe("E6: timers never fire early, and fire after downtime", () => {
     expect(world.of(run)).toHaveLength(2);
   });
 
+  test("a timer that fires takes no other one with it", async () => {
+    const world = await openWorld();
+    const run = await world.submit(service);
+    const { replies } = world.latest(run);
+    replies.command(1, { type: "sleep", wakeAt: world.now + 100 });
+    replies.command(2, { type: "sleep", wakeAt: world.now + 600 });
+    await world.settle();
+    await world.advance(100);
+    expect(world.latest(run).notified).toMatchObject([{ kind: "completion", id: 1 }]);
+    await world.advance(500);
+    expect(world.latest(run).notified).toMatchObject([{ id: 1 }, { kind: "completion", id: 2 }]);
+  });
+
   test("a timer that came due while nothing ran fires at the start", async () => {
     const world = await openWorld();
     const run = await world.submit(service, { startAt: world.now + 50 });
