@@ -11,7 +11,7 @@ export type Action =
   | { readonly type: "launch"; readonly run: Run; readonly attempt: number; readonly fresh: boolean }
   /** The run wants an attempt and there is no room now. */
   | { readonly type: "ready"; readonly run: RunId }
-  | { readonly type: "notify"; readonly run: RunId; readonly entry: Entry }
+  | { readonly type: "notify"; readonly run: RunId; readonly attempt: number; readonly entry: Entry }
   /** The attempt has ended by its own word. */
   | { readonly type: "release"; readonly run: RunId }
   | { readonly type: "abort"; readonly run: RunId; readonly reason: string }

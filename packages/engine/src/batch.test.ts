@@ -62,8 +62,32 @@ describe("a run that is purged and submitted again in one batch", () => {
     world.latest(environment.workflowId("flow", "f")).replies.end(value("7"));
     await world.settle();
     expect((await world.journal(run)).map(({ kind }) => kind)).toEqual(["command", "completion"]); // J2: once.
-    await world.submit({ service: "object", handler: "work", key: "k" });
+  });
+
+  test("E7: does not wait for children of its former life when it is cancelled", async () => {
+    const world = await openWorld();
+    const run = await world.submit(service, { idempotencyKey: "once" });
+    world.latest(run).replies.command(1, { type: "call", target: service, input: null });
+    world.latest(run).replies.end(value("1"));
+    await world.settle();
+    await world.ask({ type: "purge", run });
+    await world.submit(service, { idempotencyKey: "once" });
     await world.ask({ type: "cancel", run });
-    expect((await world.journal(run)).at(-1)).toMatchObject({ kind: "signal" });
+    expect(await world.journal(run)).toMatchObject([{ kind: "signal" }]);
+  });
+
+  test("E7: nor where all of that happens in one batch", async () => {
+    const world = await openWorld();
+    const run = await world.submit(service, { idempotencyKey: "once" });
+    world.latest(run).replies.command(1, { type: "call", target: service, input: null });
+    await world.settle();
+    world.latest(run).replies.end(value("1"));
+    void world.loop.ask({ type: "purge", run });
+    const again = { type: "submit", run, fresh: false, target: service, input: null, headers: null } as const;
+    void world.loop.ask({ ...again, idempotencyKey: "once", startAt: null, await: false });
+    void world.loop.ask({ type: "cancel", run });
+    await world.settle();
+    expect(world.of(run)).toHaveLength(2);
+    expect(await world.journal(run)).toMatchObject([{ kind: "signal" }]);
   });
 });

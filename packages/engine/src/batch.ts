@@ -31,6 +31,8 @@ export class Batch {
   readonly actions: Action[] = [];
   /** Events that need more than was loaded; they go first in the next batch. */
   readonly deferred: Event[] = [];
+  /** Attempts that this batch ends: they are not told of its entries, which may be gone with the run (L1). */
+  readonly aborted: Set<number> = new Set();
   readonly #changed: HotRun[] = [];
   /** Places of the inserts in `mutations`; they are written as the runs are at the end of the batch. */
   readonly #inserts: Map<HotRun, number> = new Map();

@@ -25,6 +25,16 @@ interface Live {
   yields: number;
 }
 
+function submission(name: string): Extract<Question, { type: "submit" }> {
+  const run = environment.idempotentId(service, name);
+  const rest = { input: null, headers: null, idempotencyKey: name, startAt: null, await: false };
+  return { type: "submit", run, fresh: false, target: service, ...rest };
+}
+
+async function turnsLater(count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) await new Promise<void>((resolve) => void setImmediate(resolve));
+}
+
 /** A loop in real turns, whose clock moves only by hand and whose store answers as `changes` say. */
 class Bench {
   readonly storage: MemoryStorage;
@@ -35,7 +45,12 @@ class Bench {
   #now = 1_000;
 
   constructor(
-    options: { storage?: MemoryStorage; changes?: (store: Store) => Partial<Store>; limits?: Partial<Limits> } = {},
+    options: {
+      storage?: MemoryStorage;
+      changes?: (store: Store) => Partial<Store>;
+      limits?: Partial<Limits>;
+      turnsBetween?: number;
+    } = {},
   ) {
     this.storage = options.storage ?? createMemoryStorage();
     const store = openMemoryStore(this.storage);
@@ -54,7 +69,7 @@ class Bench {
       executor: { start: (start, replies) => this.#attempt(start.run, replies) },
       environment,
       clock: { now: () => this.#now, wakeAt: (at, callback) => this.#wakeAt(at, callback) },
-      scheduler: { soon: (callback) => void setImmediate(callback) },
+      scheduler: { soon: (callback) => void turnsLater(options.turnsBetween ?? 1).then(callback) },
       limits: options.limits ?? {},
       onFailure: (error) => void this.failures.push(error),
     });
@@ -78,7 +93,7 @@ class Bench {
   }
 
   async turns(): Promise<void> {
-    for (let i = 0; i < 20; i += 1) await new Promise<void>((resolve) => void setImmediate(resolve));
+    await turnsLater(100);
   }
 
   async advance(ms: number): Promise<void> {
@@ -90,21 +105,10 @@ class Bench {
   }
 
   async submit(name: string): Promise<RunId> {
-    const run = environment.idempotentId(service, name);
-    const question: Question = {
-      type: "submit",
-      run,
-      fresh: false,
-      target: service,
-      input: null,
-      headers: null,
-      idempotencyKey: name,
-      startAt: null,
-      await: false,
-    };
+    const question = submission(name);
     void this.loop.ask(question);
     await this.turns();
-    return run;
+    return question.run;
   }
 }
 
@@ -147,7 +151,7 @@ describe("a loop that ends in the middle of a batch", () => {
     });
     const bench = new Bench({ changes });
     await bench.loop.start("host");
-    const asked = bench.loop.ask({ type: "cancel", run: environment.workflowId("flow", "f") });
+    const asked = bench.loop.ask(submission("a"));
     await bench.turns();
     bench.loop.stop();
     await expect(asked).rejects.toThrow();
@@ -214,12 +218,14 @@ describe("room", () => {
     const changes = (store: Store): Partial<Store> => ({
       running: async (afterSeq, limit) => {
         reads += 1;
+        await turnsLater(1);
         return store.running(afterSeq, limit);
       },
     });
     const bench = new Bench({
       storage,
       changes,
+      turnsBetween: 20,
       limits: { attemptsLiveMax: 2, readyRunsMax: 2, batchEventsMax: 1, timersPerBatchMax: 1 },
     });
     await bench.loop.start("second");

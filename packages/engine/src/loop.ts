@@ -276,7 +276,7 @@ export class Loop {
     }
     this.#observer?.batch?.(events.length, mutations.length);
     if (this.#isClosed()) return;
-    for (const action of batch.actions) this.#act(action);
+    for (const action of batch.actions) this.#act(action, batch.aborted);
     const firedTimers = this.#view.timers !== null;
     this.#view.settle();
     if (this.#beginning.size > 0)
@@ -304,10 +304,10 @@ export class Loop {
     if (needs.finished !== null) view.finished = loaded.finished;
   }
 
-  #act(action: Action): void {
+  #act(action: Action, aborted: ReadonlySet<number>): void {
     switch (action.type) {
       case "notify":
-        this.#attempts.get(action.run)?.notify(action.entry);
+        if (!aborted.has(action.attempt)) this.#attempts.get(action.run)?.notify(action.entry);
         return;
       case "reply":
         this.#reply(action.ticket, action.reply);

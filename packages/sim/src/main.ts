@@ -1,6 +1,6 @@
-// npm run sim -- --seed N [--executor script|sdk] [--verbose]     one world
-// npm run sim -- --seeds N [--from N]                             many fresh ones
-// npm run sim -- --long [--minutes N]                             as many as fit
+// npm run sim -- --seed N [--executor script|sdk] [--verbose]          one world
+// npm run sim -- --seeds N [--from N] [--executor script|sdk|both]     many fresh ones
+// npm run sim -- --long [--minutes N] [--executor script|sdk|both]     as many as fit
 
 import { parseArgs } from "node:util";
 import type { Violation } from "./observations.ts";
@@ -9,9 +9,9 @@ import { runWorld, type WorldReport } from "./world.ts";
 const { values } = parseArgs({
   options: {
     seed: { type: "string" },
-    seeds: { type: "string" },
+    seeds: { type: "string", default: "200" },
     from: { type: "string" },
-    executor: { type: "string", default: "script" },
+    executor: { type: "string" },
     verbose: { type: "boolean", default: false },
     long: { type: "boolean", default: false },
     minutes: { type: "string", default: "10" },
@@ -39,7 +39,7 @@ function sayViolations(violations: readonly Violation[]): void {
 
 async function one(seed: number, executor: Kind): Promise<boolean> {
   const report = await runWorld({ seed, executor, ...(values.verbose ? { trace: say } : {}) });
-  say(report.parameters);
+  if (!values.verbose) say(report.parameters); // A trace begins with them.
   sayViolations(report.violations);
   say(describe(report));
   return report.violations.length === 0;
@@ -71,21 +71,37 @@ async function many(from: number, goesOn: (done: number) => boolean, executors: 
   return failed.length === 0;
 }
 
-function kindOf(text: string): readonly Kind[] {
+function kindsOf(text: string | undefined): readonly Kind[] {
+  if (text === undefined || text === "both") return ["script", "sdk"];
   if (text === "script" || text === "sdk") return [text];
-  if (text === "both") return ["script", "sdk"];
   throw new RangeError(`--executor is script, sdk or both, not ${text}`);
 }
 
-const executors = kindOf(values.executor);
-const from = values.from === undefined ? Math.floor(Date.now() % 1_000_000_000) : Number(values.from);
-let ok: boolean;
-if (values.seed !== undefined) ok = await one(Number(values.seed), executors[0] ?? "script");
-else if (values.long) {
-  const until = performance.now() + Number(values.minutes) * 60_000;
-  ok = await many(from, () => performance.now() < until, executors);
-} else {
-  const count = Number(values.seeds ?? "200");
-  ok = await many(from, (done) => done < count, executors);
+function wholeNumber(name: string, text: string): number {
+  const number = Number(text);
+  if (text.trim() === "" || !Number.isSafeInteger(number) || number < 0)
+    throw new RangeError(`--${name} is a whole number, not ${text}`);
+  return number;
 }
-process.exitCode = ok ? 0 : 1;
+
+async function main(): Promise<boolean> {
+  const executors = kindsOf(values.executor);
+  if (values.seed !== undefined) return one(wholeNumber("seed", values.seed), executors[0] ?? "script");
+  const from = values.from === undefined ? Date.now() % 1_000_000_000 : wholeNumber("from", values.from);
+  if (values.long) {
+    const minutes = Number(values.minutes);
+    if (!(minutes > 0)) throw new RangeError(`--minutes is a number above 0, not ${values.minutes}`);
+    const until = performance.now() + minutes * 60_000;
+    return many(from, () => performance.now() < until, executors);
+  }
+  const count = wholeNumber("seeds", values.seeds);
+  return many(from, (done) => done < count, executors);
+}
+
+try {
+  process.exitCode = (await main()) ? 0 : 1;
+} catch (error) {
+  if (!(error instanceof RangeError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
+}

@@ -12,6 +12,8 @@ export interface FaultParameters {
   readonly takeoverEveryMs: number;
   readonly jumpEveryMs: number;
   readonly drainEveryMs: number;
+  /** The loop is stopped at once, in a process that lives on. */
+  readonly stopEveryMs: number;
   readonly jumpMsMax: number;
   /** Probabilities. */
   readonly commitRefused: number;
@@ -26,6 +28,8 @@ export interface ExecutorParameters {
   readonly lateStartMsMax: number;
   readonly stepMsMax: number;
   readonly reactMsMax: number;
+  /** How often a step's result is proposed a second time, and another one. */
+  readonly stutters: number;
 }
 
 export type OperatorAction =
@@ -61,6 +65,8 @@ export interface Parameters {
   /** Weights of what people do from outside, and how often they do something; 0: never. */
   readonly operator: Readonly<Record<OperatorAction, number>>;
   readonly operatorEveryMs: number;
+  /** Further things that are asked at the same moment, about the same run or its family. */
+  readonly operatorBurstMax: number;
   readonly retention: { readonly everyMs: number; readonly keepMs: number };
   readonly handlerTriesMax: number;
   readonly onExhausted: "pause" | "throw";
@@ -82,13 +88,14 @@ const ACTIONS: readonly OperatorAction[] = [
 export function drawParameters(seed: number, random: Random, kind: "script" | "sdk"): Parameters {
   const some = (probability: number, value: () => number) => (random.chance(probability) ? value() : 0);
   const features = new Set<Feature>(FEATURES.filter((feature) => feature === "step" || random.chance(0.7)));
+  const families = random.chance(0.25);
   const calm = random.chance(0.1); // A world without faults finds what needs none.
   const fault = (probability: number, value: () => number) => (calm ? 0 : some(probability, value));
   return {
     seed,
     hosts: random.chance(0.5) ? 2 : 1,
     faultMs: random.int(500, 4_000),
-    submissions: random.pick([3, 8, 16, 24]),
+    submissions: families ? random.int(2, 6) : random.pick([3, 8, 16, 24]),
     storeMsMax: random.pick([0, 2, 10, 40]),
     keyQueuePage: random.chance(0.3) ? random.int(1, 3) : 256,
     faults: {
@@ -96,6 +103,7 @@ export function drawParameters(seed: number, random: Random, kind: "script" | "s
       takeoverEveryMs: fault(0.5, () => random.int(200, 2_000)),
       jumpEveryMs: fault(0.3, () => random.int(200, 2_000)),
       drainEveryMs: fault(0.2, () => random.int(400, 2_000)),
+      stopEveryMs: fault(0.2, () => random.int(200, 2_000)),
       jumpMsMax: random.pick([20, 1_000, 10_000]),
       commitRefused: fault(0.3, () => 0.03),
       commitUncertain: fault(0.2, () => 0.02),
@@ -108,10 +116,12 @@ export function drawParameters(seed: number, random: Random, kind: "script" | "s
       lateStartMsMax: some(0.3, () => 30),
       stepMsMax: random.pick([1, 20, 200]),
       reactMsMax: some(0.4, () => random.pick([3, 30])),
+      stutters: some(0.3, () => 0.2),
     },
     programs: {
-      count: random.int(2, 7),
-      features,
+      families,
+      count: families ? random.int(3, 4) : random.int(2, 7),
+      features: families ? new Set([...features, "call", "parallel", "try", "sleep"]) : features,
       sleepMsMax: random.pick([50, 500, 3_000]),
       atMostOnce: some(0.4, () => 0.3),
       stepFails: some(0.6, () => 0.3),
@@ -119,14 +129,14 @@ export function drawParameters(seed: number, random: Random, kind: "script" | "s
       idempotent: some(0.5, () => 0.4),
     },
     limits: drawLimits(random),
-    operator: Object.fromEntries(ACTIONS.map((action) => [action, some(0.5, () => 1)])) as Record<
-      OperatorAction,
-      number
-    >,
+    operator: Object.fromEntries(
+      ACTIONS.map((action) => [action, families && action === "cancel" ? 3 : some(0.5, () => 1)]),
+    ) as Record<OperatorAction, number>,
     operatorEveryMs: some(0.75, () => random.pick([15, 60, 250])),
+    operatorBurstMax: random.pick([0, 0, 1, 4]),
     retention: random.chance(0.3)
       ? { everyMs: random.int(50, 400), keepMs: random.int(0, 600) }
-      : { everyMs: 60_000, keepMs: 86_400_000 },
+      : { everyMs: 86_400_000, keepMs: 86_400_000 },
     handlerTriesMax: random.pick([2, 5, 1_000]),
     onExhausted: random.pick(["pause", "throw"]),
   };
@@ -156,13 +166,15 @@ export function describeParameters(p: Parameters): string {
     ...every("crash", faults.crashEveryMs),
     ...every("takeover", faults.takeoverEveryMs),
     ...every("drain", faults.drainEveryMs),
+    ...every("stop", faults.stopEveryMs),
     ...(faults.jumpEveryMs === 0 ? [] : [`clock=jumps(1/${faults.jumpEveryMs}ms,${faults.jumpMsMax}ms)`]),
     ...share("commit_refused", faults.commitRefused),
     ...share("commit_uncertain", faults.commitUncertain),
     ...share("load_fail", faults.loadFails),
     ...share("attempt_fail", faults.attemptFails),
     ...every("operator", p.operatorEveryMs),
+    ...(p.operatorEveryMs === 0 ? [] : [`burst=${p.operatorBurstMax}`]),
     `live_max=${limits.attemptsLiveMax} ready_max=${limits.readyRunsMax} batch_max=${limits.batchEventsMax}`,
-    ...(p.retention.everyMs < 60_000 ? [`retention=${p.retention.keepMs}ms/${p.retention.everyMs}ms`] : []),
+    ...(p.retention.everyMs < 86_400_000 ? [`retention=${p.retention.keepMs}ms/${p.retention.everyMs}ms`] : []),
   ].join(" ");
 }

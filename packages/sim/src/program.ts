@@ -80,6 +80,8 @@ export interface ProgramSettings {
   readonly stepFails: number;
   readonly keysPerProgram: number;
   readonly idempotent: number;
+  /** Many calls in parallel branches, and code that takes its time after a cancel: trees that are long in ending (E7). */
+  readonly families: boolean;
 }
 
 export interface Program {
@@ -99,6 +101,15 @@ export function drawPrograms(random: Random, settings: ProgramSettings): readonl
     node: new Author(random.split(`program ${number}`), settings, kinds, number).program(),
   }));
 }
+
+const FAMILY_WEIGHTS: Partial<Record<Feature, number>> = {
+  call: 8,
+  parallel: 6,
+  try: 4,
+  sleep: 3,
+  send: 0.5,
+  handshake: 0.3,
+};
 
 const WEIGHTS: Readonly<Record<Feature, number>> = {
   step: 6,
@@ -121,17 +132,24 @@ class Author {
   readonly #kinds: readonly Kind[];
   readonly #number: number;
   /** Runs that it may still start. */
-  #starts = 2;
+  #starts: number;
 
   constructor(random: Random, settings: ProgramSettings, kinds: readonly Kind[], number: number) {
     this.#random = random;
     this.#settings = settings;
     this.#kinds = kinds;
     this.#number = number;
+    this.#starts = settings.families ? 5 - number : 3;
   }
 
   program(): Node {
-    return { op: "seq", nodes: Array.from({ length: this.#random.int(1, 5) }, () => this.#node(0)) };
+    const node: Node = { op: "seq", nodes: Array.from({ length: this.#random.int(1, 5) }, () => this.#node(0)) };
+    if (!this.#settings.families || !this.#random.chance(0.6)) return node;
+    const rescue: Node = {
+      op: "seq",
+      nodes: [this.#step(), { op: "sleep", ms: this.#random.int(1, 300) }, this.#step()],
+    };
+    return { op: "seq", nodes: [{ op: "try", node, rescue }] };
   }
 
   #node(depth: number): Node {
@@ -139,7 +157,7 @@ class Author {
     const weights = Object.fromEntries(
       FEATURES.map((feature) => [
         feature,
-        this.#settings.features.has(feature) && this.#possible(feature, depth) ? WEIGHTS[feature] : 0,
+        this.#settings.features.has(feature) && this.#possible(feature, depth) ? this.#weight(feature) : 0,
       ]),
     ) as Record<Feature, number>;
     switch (random.weighted(weights)) {
@@ -169,13 +187,24 @@ class Author {
       case "parallel":
         return {
           op: random.chance(0.65) ? "all" : "race",
-          nodes: Array.from({ length: random.int(2, 3) }, () => this.#node(depth + 1)),
+          nodes: Array.from({ length: random.int(2, 3) }, () => this.#branch(depth + 1)),
         };
       case "try":
         return { op: "try", node: this.#node(depth + 1), rescue: this.#node(depth + 1) };
       default:
         return { op: "fail" };
     }
+  }
+
+  #weight(feature: Feature): number {
+    return (this.#settings.families ? FAMILY_WEIGHTS[feature] : undefined) ?? WEIGHTS[feature];
+  }
+
+  /** What one of several parallel branches does. */
+  #branch(depth: number): Node {
+    const length = this.#random.weighted({ 1: 3, 2: 2, 3: 1 });
+    if (length === "1") return this.#node(depth);
+    return { op: "seq", nodes: Array.from({ length: Number(length) }, () => this.#node(depth)) };
   }
 
   #possible(feature: Feature, depth: number): boolean {

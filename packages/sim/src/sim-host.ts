@@ -203,21 +203,28 @@ export class SimHost {
       .catch((error: unknown) => this.#failed(life, error));
   }
 
-  /** Ends at once, but in order: live attempts are aborted. */
+  /** Ends the loop at once, but in order. The process lives on: what its store was about to do is still done. */
   stop(): void {
-    this.#loop?.stop();
+    const [loop, life] = [this.#loop, this.#process];
+    if (loop === null || life === null) return;
+    this.#ports.trace(this.index, "v", "stops");
+    loop.stop();
     this.#end();
+    life.dead = false;
   }
 
-  /** Asks this host's loop; null where no answer comes. */
-  ask(question: Question): Promise<Reply | null> {
+  /** Asks this host's loop; null where no answer comes, or the asker went away after `patienceMs`. */
+  ask(question: Question, patienceMs?: number): Promise<Reply | null> {
     const [loop, life] = [this.#loop, this.#process];
     if (loop === null || life === null) return Promise.resolve(null);
     this.#ports.see({ type: "asked", question });
     return new Promise((resolve) => {
       const hear = (): void => resolve(null); // The host went down: whether it happened is not known.
       life.bereaved.add(hear);
-      loop.ask(question).then((reply) => {
+      const asked = loop.ask(question, (withdraw) => {
+        if (patienceMs !== undefined) life.after(patienceMs, () => (withdraw(), hear()));
+      });
+      asked.then((reply) => {
         life.bereaved.delete(hear);
         this.#ports.see({ type: "replied", tick: this.#ports.agenda.tick, question, reply });
         resolve(reply);

@@ -54,7 +54,7 @@ export interface WorldReport {
 }
 
 /** After the faults the world must come to rest within so much of its time, and so many events. */
-const HEALING_MS_MAX = 900_000;
+const HEALING_MS_MAX = 1_200_000;
 const EVENTS_MAX = 150_000;
 const DECIDE_EVERY_MS = 250;
 const REBOOT_MS_MAX = 150;
@@ -102,6 +102,7 @@ class World {
     this.#random = new Random(options.seed);
     const parameters = drawParameters(options.seed, this.#random.split("parameters"), options.executor ?? "script");
     this.#parameters = parameters;
+    options.trace?.(describeParameters(parameters));
     this.#programs = drawPrograms(this.#random.split("programs"), parameters.programs);
     const retry = {
       initialMs: 20,
@@ -214,6 +215,7 @@ class World {
     (this.#hosts[0] as SimHost).boot();
     this.#planFaults();
     const { faultMs } = this.#parameters;
+    this.#agenda.after(faultMs, () => undefined); // An idle world does not sleep past the end of the faults.
     while (this.#agenda.tick < faultMs && this.#goesOn() && this.#agenda.step()) await this.#afterEvent();
     const faultTicks = this.#agenda.tick;
     await this.#heal();
@@ -267,6 +269,13 @@ class World {
     this.#repeat("drains", faults.drainEveryMs, (random) => {
       const up = this.#hosts.filter((host) => host.isUp);
       if (up.length > 0) random.pick(up).drain(random.int(0, 300));
+    });
+    this.#repeat("stops", faults.stopEveryMs, (random) => {
+      const up = this.#hosts.filter((host) => !host.isDown);
+      if (up.length === 0) return;
+      const host = random.pick(up);
+      host.stop();
+      this.#reviveSoon(host);
     });
     this.#repeat("jumps", faults.jumpEveryMs, (random) => {
       const { jumpMsMax } = faults;
@@ -333,12 +342,14 @@ class World {
     if (this.#operator.open > 0 || this.#agenda.tick < this.#parameters.faultMs) return false;
     for (const run of this.#checkers.shadow.runs.values())
       if (!run.deleted && !isFinished(run.record.status)) return false;
-    return Object.values(this.#figures()).every((value) => value === 0);
+    const figures = this.#figures();
+    return figures !== null && Object.values(figures).every((value) => value === 0);
   }
 
-  #figures(): Readonly<Record<string, number>> {
+  /** Figures of the loop that has the partition; null where it is not up. */
+  #figures(): Readonly<Record<string, number>> | null {
     const owner = this.#hosts.find((host) => host.isUp && this.#owns(host));
-    return { ...owner?.loop?.figures };
+    return owner?.loop === undefined || owner.loop === null ? null : { ...owner.loop.figures };
   }
 
   async #settle(faultTicks: number): Promise<void> {
@@ -356,7 +367,7 @@ class World {
     const why = this.#isAtRest()
       ? null
       : `no rest ${this.#agenda.tick - faultTicks} ms and ${this.#events} events after the faults`;
-    this.#see({ type: "settled", figures: this.#figures(), why });
+    this.#see({ type: "settled", figures: this.#figures() ?? {}, why });
   }
 
   #report(faultTicks: number): WorldReport {

@@ -53,7 +53,7 @@ export function retrying(batch: Batch, event: Of<"retrying">): void {
   batch.append(run, entry);
   // Told like any other entry (C2): before an at-most-once effect is tried again, its new intent has to be durable. But
   // it is no news to the attempt, so a suspend that crosses it has missed nothing.
-  batch.actions.push({ type: "notify", run: run.record.id, entry });
+  batch.actions.push({ type: "notify", run: run.record.id, attempt: attempt.token, entry });
 }
 
 export function end(batch: Batch, event: Of<"end">): void {

@@ -23,6 +23,8 @@ describe("a kill", () => {
     for (let id = 1; id <= children; id += 1)
       world.latest(parent).replies.command(id, { type: "call", target: object, input: null });
     await world.settle();
+    world.attempts[1]?.replies.suspend([{ kind: "signal", signal: "go" }], 0); // Its key is not in memory any more.
+    await world.settle();
     const stranger = await world.submit(object);
     expect(await world.ask({ type: "kill", run: parent })).toEqual({ type: "done", status: "killed" });
     expect(world.failures).toEqual([]);

@@ -66,6 +66,53 @@ describe("a restart", () => {
     expect(world.latest(parent).start.entries.at(-1)).toMatchObject({ kind: "completion", id: 1 });
   });
 
+  test("E8: does so also where the run is suspended on them", async () => {
+    const world = await openWorld();
+    const parent = await world.submit(service);
+    const { replies } = world.latest(parent);
+    for (const id of [1, 2]) replies.command(id, { type: "call", target: service, input: null });
+    await world.settle();
+    replies.suspend([{ kind: "completion", id: 1 }], 2);
+    const [first] = world.attempts.slice(1);
+    await world.ask({ type: "cancel", run: parent });
+    first?.replies.end(value("1"));
+    await world.settle();
+    expect(await world.ask({ type: "restart", run: parent, from: 3 })).toEqual({ type: "done", status: "running" });
+    expect(world.failures).toEqual([]);
+    expect(world.of(parent)).toHaveLength(2);
+    expect(world.latest(parent).start.entries.at(-1)).toMatchObject({ kind: "completion", id: 1 });
+  });
+
+  test("E8: finds them also where the run has ended meanwhile", async () => {
+    const world = await openWorld();
+    const parent = await world.submit(service);
+    for (const id of [1, 2]) world.latest(parent).replies.command(id, { type: "call", target: service, input: null });
+    await world.settle();
+    const [first] = world.attempts.slice(1);
+    await world.ask({ type: "cancel", run: parent });
+    first?.replies.end(value("1"));
+    await world.settle();
+    world.latest(parent).replies.end(value("0"));
+    await world.settle();
+    await world.ask({ type: "restart", run: parent, from: 3 });
+    expect(world.latest(parent).start.entries.at(-1)).toMatchObject({ kind: "completion", id: 1 });
+  });
+
+  test("J1: a wait that is cut off in the batch of its end is not completed; one before the cut is, later", async () => {
+    for (const from of [1, 2]) {
+      const world = await openWorld();
+      const awaited = await world.submit(service);
+      const run = await world.submit(service);
+      world.latest(run).replies.command(1, { type: "attach", ref: { run: awaited } });
+      await world.settle();
+      void world.loop.ask({ type: "restart", run, from });
+      if (from === 2) await world.settle();
+      world.latest(awaited).replies.end(value("1"));
+      await world.settle();
+      expect(await world.journal(run)).toHaveLength(from === 1 ? 0 : 2);
+    }
+  });
+
   test("E8: a child that ends after its parent is there for the parent's restart", async () => {
     const world = await openWorld();
     const parent = await world.submit(service);
@@ -90,6 +137,17 @@ describe("a restart", () => {
     await world.settle();
     expect(await world.journal(parent)).toMatchObject([{ kind: "signal" }]);
   });
+});
+
+test("L1: an attempt that its batch ends is not told of entries that went with its run", async () => {
+  const world = await openWorld();
+  const run = await world.submit(service);
+  void world.loop.ask({ type: "signal", run, signal: "go", payload: { kind: "void" } });
+  void world.loop.ask({ type: "kill", run });
+  void world.loop.ask({ type: "purge", run });
+  await world.settle();
+  expect(world.latest(run).aborted).not.toBeNull();
+  expect(world.latest(run).notified).toEqual([]);
 });
 
 describe("settling an effect", () => {

@@ -4,7 +4,7 @@ import { isFinished, type Entry, type NotificationEntry } from "@perdure/protoco
 import type { Batch } from "../batch.ts";
 import type { RunEvent, SettleEffect } from "../events.ts";
 import { abort, launch, wake } from "../moves/attempts.ts";
-import { complete, writeHeld } from "../moves/journal.ts";
+import { complete, recordCompletion, writeHeld } from "../moves/journal.ts";
 import { arrive, isExclusive } from "../moves/key-queue.ts";
 import { revive, setStatus } from "../moves/status.ts";
 import { commandText, completes, type HotRun } from "../view.ts";
@@ -170,7 +170,7 @@ function cut(batch: Batch, run: HotRun, from: number, tail: readonly Entry[]): v
     if (of === undefined ? entry.kind === "signal" && entry.signal !== 1 : of <= commands) batch.append(run, kept);
   }
   for (const { command, result } of run.record.cancelling?.held ?? [])
-    if (command <= commands) complete(batch, run, command, result);
+    if (command <= commands) recordCompletion(batch, run, command, result);
   letGo(batch, run);
 }
 

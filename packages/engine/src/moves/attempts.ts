@@ -40,6 +40,7 @@ function detach(batch: Batch, run: HotRun): void {
 /** Ends the attempt from outside, if there is one. What it still says is stale. */
 export function abort(batch: Batch, run: HotRun, reason: string): void {
   if (run.attempt === null) return;
+  batch.aborted.add(run.attempt.token);
   detach(batch, run);
   batch.actions.push({ type: "abort", run: run.record.id, reason });
 }

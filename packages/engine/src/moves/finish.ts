@@ -2,7 +2,7 @@
 // for it is told: the parent's call, other runs' attaches, callers outside. A run that waited and has ended itself gets
 // the completion into its journal too: should it be restarted, nobody would complete the command any more (E8).
 
-import { CancelledError, KilledError, type Result, type RunStatus } from "@perdure/protocol";
+import { CancelledError, KilledError, type Result, type RunId, type RunStatus } from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import type { Waiter } from "../store.ts";
 import type { HotRun } from "../view.ts";
@@ -28,8 +28,9 @@ export function finish(batch: Batch, run: HotRun, result: Result): void {
   record.retry = null;
   record.cancelling = null;
   if (isExclusive(run)) leave(batch, run);
-  if (record.parent !== null && record.parent.awaited) tellParent(batch, run, record.parent, result);
+  // Watchers first: the parent may be among them by a second, idempotent call, and its cancel may be due after this.
   if (record.watched) tellWatchers(batch, run, result);
+  if (record.parent !== null && record.parent.awaited) tellParent(batch, run, record.parent, result);
   batch.actions.push({ type: "finished", run: record.id, result });
 }
 
@@ -72,14 +73,19 @@ function tellWatchers(batch: Batch, run: HotRun, result: Result): void {
   const target = { kind: "run", run: run.record.id } as const;
   const waiters = batch.view.waitersOf(target);
   if (waiters.length === 0) return;
-  completeWaiters(batch, waiters.splice(0), result);
+  completeWaiters(batch, waiters.splice(0), result, run.record.id);
   batch.mutations.push({ type: "removeWaiters", target });
 }
 
-/** Waits that a restart in this very batch has cut off are passed over. */
-export function completeWaiters(batch: Batch, waiters: readonly Waiter[], result: Result): void {
-  for (const waiter of waiters) {
-    const waiting = batch.view.run(waiter.run);
-    if (waiting !== undefined && waiter.command <= waiting.commands) complete(batch, waiting, waiter.command, result);
+/** Waits that a restart in this very batch has cut off are passed over. `ended`: the run whose end this is. */
+export function completeWaiters(batch: Batch, waiters: readonly Waiter[], result: Result, ended?: RunId): void {
+  for (const { run, command } of waiters) {
+    const waiting = batch.view.run(run);
+    if (waiting === undefined || command > waiting.commands) continue;
+    const { cancelling } = waiting.record;
+    // E7: whatever way a child's end takes, the code learns of its own cancel first.
+    if (cancelling !== null && ended !== undefined && cancelling.waitingFor.includes(ended))
+      batch.change(waiting).cancelling = { ...cancelling, held: [...cancelling.held, { command, result }] };
+    else complete(batch, waiting, command, result);
   }
 }

@@ -2,7 +2,15 @@
 // first writes the held ones (J1). Notifications go to the live attempt after the commit, wake a suspended run that awaits
 // them, and simply stand in the journal of any other (E5: once appended, a later start loads them).
 
-import type { Awaiting, CommandEntry, NotificationEntry, Result, RunId, SignalName } from "@perdure/protocol";
+import type {
+  Awaiting,
+  CommandEntry,
+  CompletionEntry,
+  NotificationEntry,
+  Result,
+  RunId,
+  SignalName,
+} from "@perdure/protocol";
 import type { Command } from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import { commandText, type HotRun, type LiveAttempt } from "../view.ts";
@@ -36,12 +44,21 @@ export function appendCommand(
 export function give(batch: Batch, run: HotRun, entry: CommandEntry | NotificationEntry): void {
   if (run.attempt === null) return;
   run.attempt.given = entry.index;
-  batch.actions.push({ type: "notify", run: run.record.id, entry });
+  batch.actions.push({ type: "notify", run: run.record.id, attempt: run.attempt.token, entry });
 }
 
 export function complete(batch: Batch, run: HotRun, id: number, result: Result): void {
+  deliver(batch, run, completion(batch, run, id, result));
+}
+
+/** The completion stands in the journal, and nobody is told: the run is about to start again. */
+export function recordCompletion(batch: Batch, run: HotRun, id: number, result: Result): void {
+  batch.append(run, completion(batch, run, id, result));
+}
+
+function completion(batch: Batch, run: HotRun, id: number, result: Result): CompletionEntry {
   if (batch.view.commands.size > 0) markComplete(batch, commandText(run.record.seq, id));
-  deliver(batch, run, { kind: "completion", index: run.entries + 1, at: batch.now, id, result });
+  return { kind: "completion", index: run.entries + 1, at: batch.now, id, result };
 }
 
 /** What was loaded about the command for another event of this batch is out of date (J2). */

@@ -91,7 +91,7 @@ function checkReply(context: Context, { question, reply }: Extract<Observation, 
       context.report("E5", `a signal to ${context.names.of(question.run)} was accepted and is not in the journal`);
   } else if (question.type === "cancel" && reply.status !== null && !isFinished(reply.status)) {
     const run = context.shadow.run(question.run);
-    if (run === undefined || isFinished(run.record.status) || run.record.generation > 0) return;
+    if (run === undefined || run.reborn || isFinished(run.record.status) || run.record.generation > 0) return;
     if (run.record.cancelling === null && !hasCancel(run))
       context.report("E5", `a cancel of ${context.names.of(question.run)} was accepted and is nowhere`);
   }

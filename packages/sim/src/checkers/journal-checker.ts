@@ -30,6 +30,8 @@ function checkAppend(context: Context, seq: number, entry: Entry, commands: numb
     report("J1", `${where}: command ${entry.id} follows command ${run.commands}`);
   if (commands !== Math.max(run.commands, entry.kind === "command" ? entry.id : 0))
     report("J1", `${where}: the journal is said to hold ${commands} commands, not ${run.commands}`);
+  if (entry.kind === "retry" && entry.id > run.commands)
+    report("J1", `${where} is about command ${entry.id}, which is not in the journal`);
   if (entry.kind !== "completion") return;
   const command = shadow.command(run, entry.id);
   if (command === undefined) report("J1", `${where} completes command ${entry.id}, which is not in the journal`);

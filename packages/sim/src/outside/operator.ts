@@ -40,6 +40,8 @@ export class Operator {
   readonly #ports: OperatorPorts;
   readonly #random: Random;
   #numbers = 0;
+  /** What was submitted under ids that can be submitted again. */
+  readonly #submissions: Map<RunId, Question> = new Map();
   /** Submissions that have no answer yet. */
   open = 0;
   #healed = false;
@@ -54,6 +56,7 @@ export class Operator {
     const { parameters } = this.#ports;
     for (let i = 0; i < parameters.submissions; i += 1) {
       const question = this.#submission();
+      if (!question.fresh) this.#submissions.set(question.run, question);
       this.open += 1;
       this.#ports.after(this.#random.int(0, parameters.faultMs), () => this.#submit(question));
       if (question.idempotencyKey !== null && this.#random.chance(0.5)) {
@@ -120,16 +123,33 @@ export class Operator {
     const finished = runs.filter(({ record }) => isFinished(record.status));
     const open = runs.filter(({ record }) => !isFinished(record.status));
     const wantsFinished = action === "purge" || (action === "restart" && this.#random.chance(0.5));
-    const from = this.#random.chance(0.1) ? runs : wantsFinished ? finished : open;
+    const parents = open.filter(({ record }) => (this.#ports.shadow.childrenOf.get(record.id)?.length ?? 0) > 0);
+    const wanted = wantsFinished ? finished : parents.length > 0 && this.#random.chance(0.4) ? parents : open;
+    const from = this.#random.chance(0.1) ? runs : wanted;
     if (from.length === 0) return;
     const run = this.#random.pick(from);
-    const question = this.#question(action, run);
+    this.#ask(host, this.#question(action, run));
+    // Several people at once, or one who does not trust the first answer: what they ask meets in one batch.
+    const more = this.#random.int(0, this.#ports.parameters.operatorBurstMax);
+    for (let i = 0; i < more; i += 1) this.#askMore(host, run);
+  }
+
+  #ask(host: SimHost, question: Question | null): void {
     if (question === null) return;
     this.#ports.trace(`${question.type} ${JSON.stringify({ ...question, type: undefined })}`);
-    void host.ask(question);
-    // Two people at once, or one who does not trust the first answer.
-    if (this.#random.chance(0.15))
-      void host.ask(this.#question(this.#random.weighted<OperatorAction>(operator), run) ?? question);
+    // Some do not wait for the answer.
+    void host.ask(question, this.#random.chance(0.1) ? this.#random.int(0, 200) : undefined);
+  }
+
+  /** Something else about the same run, or about its parent or a child. */
+  #askMore(host: SimHost, run: ShadowRun): void {
+    const { shadow, parameters } = this.#ports;
+    const again = this.#submissions.get(run.record.id);
+    if (again !== undefined && this.#random.chance(0.25)) return this.#ask(host, again);
+    const parent = run.record.parent === null ? undefined : shadow.run(run.record.parent.run);
+    const family = [...(shadow.childrenOf.get(run.record.id) ?? []), ...(parent === undefined ? [] : [parent])];
+    const whom = family.length > 0 && this.#random.chance(0.4) ? this.#random.pick(family) : run;
+    this.#ask(host, this.#question(this.#random.weighted<OperatorAction>(parameters.operator), whom));
   }
 
   #question(action: OperatorAction, { record, entries }: ShadowRun): Question | null {

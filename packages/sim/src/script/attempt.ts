@@ -4,7 +4,7 @@
 //   late ─▶ live (running steps, waiting, resting) ─▶ over
 
 import type { Attempt, AttemptReplies, AttemptStart, Awaiting, Entry, Executor } from "@perdure/protocol";
-import { failureResult, JournalMismatchError, UnknownEffectError } from "@perdure/protocol";
+import { failureResult, JournalMismatchError, UnknownEffectError, valueResult } from "@perdure/protocol";
 import type { Effects } from "../effects.ts";
 import type { ExecutorParameters } from "../parameters.ts";
 import type { Program, ProgramInput, StepNode } from "../program.ts";
@@ -194,6 +194,13 @@ class ScriptAttempt implements Attempt {
   #propose(step: StepProgress, result: Parameters<AttemptReplies["propose"]>[1]): void {
     this.#steps.set(step.id, "proposed");
     this.#replies.propose(step.id, result);
+    const { random, settings } = this.#ports;
+    if (!random.chance(settings.stutters)) return;
+    // A late answer of a try that had been given up: the first result is the only one (E2).
+    const late = valueResult(JSON.stringify(`late ${random.int(0, 999_999)}`));
+    this.#ports.after(random.int(0, 20), () => {
+      if (!this.#over) this.#replies.propose(step.id, late);
+    });
   }
 
   #stepFailed(step: StepProgress, node: StepNode): void {
