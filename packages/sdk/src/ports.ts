@@ -7,7 +7,7 @@ export type AbortSignalLike = typeof globalThis extends { readonly AbortSignal: 
   ? S
   : MinimalAbortSignal;
 
-export interface MinimalAbortSignal {
+interface MinimalAbortSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
   addEventListener(type: "abort", listener: () => void, options?: { readonly once?: boolean }): void;

@@ -10,7 +10,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": StandardProps<Input, Output>;
 }
 
-export interface StandardProps<Input, Output> {
+interface StandardProps<Input, Output> {
   readonly version: 1;
   readonly vendor: string;
   readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
@@ -19,11 +19,11 @@ export interface StandardProps<Input, Output> {
   readonly jsonSchema?: StandardJsonSchema;
 }
 
-export type StandardResult<Output> =
+type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-export interface StandardIssue {
+interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }

@@ -6,7 +6,7 @@ import type { Instant } from "@perdure/protocol";
 import type { Agenda } from "./agenda.ts";
 
 /** What the clocks show when the world begins. */
-export const BEGINNING: Instant = 1_800_000_000_000;
+const BEGINNING: Instant = 1_800_000_000_000;
 
 interface Wake {
   readonly at: Instant;

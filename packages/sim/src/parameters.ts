@@ -4,9 +4,9 @@
 import { FEATURES, type Feature, type ProgramSettings } from "./program.ts";
 import type { Random } from "./random.ts";
 
-export type Suspending = "eager" | "never" | "delayed" | "mixed";
+type Suspending = "eager" | "never" | "delayed" | "mixed";
 
-export interface FaultParameters {
+interface FaultParameters {
   /** Mean milliseconds between two of them; 0: none. */
   readonly crashEveryMs: number;
   readonly takeoverEveryMs: number;

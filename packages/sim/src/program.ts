@@ -42,7 +42,7 @@ export interface Callee {
   readonly idempotencyKey: string | null;
 }
 
-export interface CallNode {
+interface CallNode {
   readonly op: "call";
   readonly to: Callee;
 }

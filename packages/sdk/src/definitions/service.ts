@@ -30,8 +30,8 @@ export type ObjectHandler =
   | HandlerFunction<ObjectContext>
   | DefinedHandler<ObjectContext, AnyInput, AnyInput>
   | SharedHandler<ObjectSharedContext, AnyInput, AnyInput>;
-export type WorkflowRunHandler = HandlerFunction<WorkflowContext> | DefinedHandler<WorkflowContext, AnyInput, AnyInput>;
-export type WorkflowSharedHandler =
+type WorkflowRunHandler = HandlerFunction<WorkflowContext> | DefinedHandler<WorkflowContext, AnyInput, AnyInput>;
+type WorkflowSharedHandler =
   | HandlerFunction<WorkflowSharedContext>
   | DefinedHandler<WorkflowSharedContext, AnyInput, AnyInput>
   | SharedHandler<WorkflowSharedContext, AnyInput, AnyInput>;

@@ -51,7 +51,7 @@ function checkTruncate(context: Context, seq: number, from: number, commands: nu
 }
 
 /** Key order does not matter: stores may write it anew. */
-export function canonical(value: unknown): string {
+function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
     return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -4,7 +4,7 @@
 import type { KeyName, Mutation } from "@perdure/engine";
 import type { Entry, Payload, Result, Run, RunId } from "@perdure/protocol";
 
-export interface ShadowEntry {
+interface ShadowEntry {
   readonly entry: Entry;
   /** When it was committed. */
   readonly tick: number;
