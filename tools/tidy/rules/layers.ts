@@ -19,9 +19,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "packages/protocol": [],
   "packages/engine": ["packages/protocol"],
   "packages/sdk": ["packages/protocol"],
+  "packages/agents": ["packages/protocol", "packages/sdk"],
   "packages/host": ["packages/protocol", "packages/engine", "packages/sdk"],
-  "packages/perdure": ["packages/protocol", "packages/engine", "packages/sdk", "packages/host"],
-  "packages/sim": ["packages/protocol", "packages/engine", "packages/sdk"],
+  "packages/perdure": ["packages/protocol", "packages/engine", "packages/sdk", "packages/agents", "packages/host"],
+  "packages/sim": ["packages/protocol", "packages/engine", "packages/sdk", "packages/agents"],
   "packages/cockpit": ["packages/protocol"],
 };
 const EXAMPLE_LAYERS = ["packages/perdure"];

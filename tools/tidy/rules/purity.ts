@@ -21,7 +21,7 @@ const GLOBALS: Readonly<Record<string, string>> = {
 };
 
 const PURE = ["packages/protocol/src/", "packages/engine/src/"];
-const NODELESS = [...PURE, "packages/sdk/src/"];
+const NODELESS = [...PURE, "packages/sdk/src/", "packages/agents/src/"];
 
 export const purity: Rule = {
   name: "protocol, engine and sdk have no environment",
