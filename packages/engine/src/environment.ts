@@ -6,6 +6,8 @@ import { assert, type Failure, type HandlerMode, type RetryPolicy, type RunId, t
 export interface Environment {
   /** How a handler runs; null where there is no such handler. */
   mode(target: Target): HandlerMode | null;
+  /** Whether a run of it that has its key's turn is told what queues behind it. */
+  listens(target: Target): boolean;
   /** The failure for a target that does not exist, naming near matches. */
   unknownTarget(target: Target): Failure;
   /** Id of the run that command `command` of `parent` starts in this incarnation of the parent. */

@@ -1,7 +1,15 @@
 // What a batch has to see before it is decided. Asked again after each load until nothing is missing: a loaded run may
 // name a parent, a key or children that the decision also touches.
 
-import { isFinished, parseAwakeableId, unreachable, type Command, type RunId } from "@perdure/protocol";
+import {
+  isFinished,
+  parseAwakeableId,
+  QUEUE_LISTED_MAX,
+  unreachable,
+  type Command,
+  type RunId,
+  type Target,
+} from "@perdure/protocol";
 import type { Batch } from "./batch.ts";
 import { resolveRef } from "./commands/attempt-command.ts";
 import { derivedId } from "./environment.ts";
@@ -78,7 +86,7 @@ export class NeedsFinder {
         return;
       case "submit":
         if (!event.fresh) this.#run(event.run);
-        this.#turn(event.target.service, event.target.key, this.#batch.environment.mode(event.target));
+        this.#turn(event.target, this.#batch.environment.mode(event.target));
         return;
       case "attach":
       case "pause":
@@ -126,9 +134,12 @@ export class NeedsFinder {
         if (mode === null) return;
         const named = derivedId(this.#batch.environment, command.target, command.idempotencyKey ?? null, mode);
         if (named !== null) this.#run(named); // Other ids are new: nothing can be there.
-        this.#turn(command.target.service, command.target.key, mode);
+        this.#turn(command.target, mode);
         return;
       }
+      case "getQueue":
+        if (run.record.key !== null) this.#queue({ service: run.record.service, key: run.record.key });
+        return;
       case "attach":
       case "output":
         this.#run(resolveRef(this.#batch, command.ref));
@@ -171,13 +182,24 @@ export class NeedsFinder {
     this.#missing.any = true;
   }
 
-  #turn(service: string, key: string | undefined, mode: HotRun["record"]["mode"] | null): void {
-    if (mode === null || key === undefined) return;
-    if (needsTurn({ mode, target: { service, handler: "", key } })) this.#key({ service, key });
+  #turn(target: Target, mode: HotRun["record"]["mode"] | null): void {
+    const { service, key } = target;
+    if (mode === null || key === undefined || !needsTurn({ mode, target })) return;
+    this.#key({ service, key });
+    if (!this.#batch.environment.listens(target)) return;
+    const holder = this.#view.keys.get(keyText(service, key))?.holder ?? null;
+    if (holder !== null) this.#run(holder); // It is told of the arrival.
   }
 
   #keyOfRun(run: HotRun): void {
-    this.#turn(run.record.service, run.record.key ?? undefined, run.record.mode);
+    const { service, handler, key, mode } = run.record;
+    if (key !== null) this.#turn({ service, handler, key }, mode);
+  }
+
+  #queue(name: KeyName): void {
+    this.#key(name);
+    const queue = this.#view.keys.get(keyText(name.service, name.key))?.queue ?? [];
+    for (const id of queue.slice(0, QUEUE_LISTED_MAX)) this.#run(id);
   }
 
   #waiters(target: WaitTarget): void {

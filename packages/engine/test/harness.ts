@@ -68,6 +68,7 @@ function runId(seed: string): RunId {
 
 export const environment: Environment = {
   mode: (target) => MODES[target.service] ?? null,
+  listens: (target) => target.handler === "listen",
   unknownTarget: (target) => new UnknownTargetError(`there is no ${target.service}/${target.handler}`).toFailure(),
   childId: (parent, generation, command) => runId(`${parent}/${generation}/${command}`),
   idempotentId: (target, key) => runId(`idem/${target.service}/${target.key ?? ""}/${target.handler}/${key}`),

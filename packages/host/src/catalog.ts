@@ -54,6 +54,8 @@ export class Catalog implements Environment {
 
   readonly mode: Environment["mode"] = (target) => this.handler(target)?.mode ?? null;
 
+  readonly listens: Environment["listens"] = (target) => this.handler(target)?.listens === true;
+
   readonly unknownTarget: Environment["unknownTarget"] = (target) => this.unknown(target).toFailure();
 
   unknown(target: Target): UnknownTargetError {

@@ -23,6 +23,7 @@ export type {
   Entry,
   Headers,
   NotificationEntry,
+  QueuedMessage,
   ResumedEntry,
   RetryEntry,
   RunRef,
@@ -31,7 +32,7 @@ export type {
   SignalName,
   Target,
 } from "./journal.ts";
-export { COMPLETABLE } from "./journal.ts";
+export { ARRIVAL_SIGNAL, COMPLETABLE, QUEUE_LISTED_MAX } from "./journal.ts";
 export type { CancelState, HandlerMode, RetryState, Run, RunStatus } from "./run.ts";
 export { isFinished, RUN_STATUSES } from "./run.ts";
 export type { HandlerManifest, RetryPolicy, ServiceKind, ServiceManifest } from "./manifest.ts";

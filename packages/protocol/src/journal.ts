@@ -41,6 +41,8 @@ export type Command =
   | { readonly type: "sleep"; readonly name?: string; readonly wakeAt: Instant }
   | CallCommand
   | SendCommand
+  /** What queues for the key behind this run, for the same handler; completed with `QueuedMessage[]` as JSON. */
+  | { readonly type: "getQueue" }
   | { readonly type: "getState"; readonly key: string }
   | { readonly type: "getStateKeys" }
   | { readonly type: "setState"; readonly key: string; readonly value: Payload }
@@ -74,6 +76,23 @@ export interface SendCommand {
   readonly invokeAt?: Instant;
 }
 
+/**
+ * A run that waits for its key's turn, as the holder of the turn is told of it: by `getQueue`, and by the signal
+ * `perdure.arrival` as it arrives, where the handler listens. A hint: the queued run gets its turn whatever becomes of it.
+ */
+export interface QueuedMessage {
+  readonly run: RunId;
+  /** Parsed; null where there is none or where it is bytes. */
+  readonly input: unknown;
+  readonly headers: Headers;
+}
+
+/** The signal of an arrival. Names that begin with `perdure.` are the runtime's own. */
+export const ARRIVAL_SIGNAL = "perdure.arrival";
+
+/** So many queued runs are named by one `getQueue`; later ones are named to the holders after. */
+export const QUEUE_LISTED_MAX = 64;
+
 export type CommandType = Command["type"];
 
 /** Commands that something later completes; the rest is done when it is written. */
@@ -81,6 +100,7 @@ export const COMPLETABLE: ReadonlySet<CommandType> = new Set<CommandType>([
   "step",
   "sleep",
   "call",
+  "getQueue",
   "getState",
   "getStateKeys",
   "getPromise",

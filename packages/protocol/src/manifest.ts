@@ -25,6 +25,8 @@ export interface HandlerManifest {
   /** How long a finished run is kept. Absent: the host's default. */
   readonly retentionMs?: DurationMs;
   readonly retry?: RetryPolicy;
+  /** The run that has the key's turn is told what queues behind it (`perdure.arrival`). */
+  readonly listens?: boolean;
   /** Not reachable from outside, only from other handlers. */
   readonly internal?: boolean;
 }

@@ -56,6 +56,8 @@ export type {
   SdkPorts,
   StepScope,
 } from "./ports.ts";
+export type { ContextInternals } from "./internals.ts";
+export { internalsOf } from "./internals.ts";
 export type { ExecutorOptions } from "./attempt/executor.ts";
 export { createExecutor } from "./attempt/executor.ts";
 export { retryAfterMs } from "./attempt/backoff.ts";

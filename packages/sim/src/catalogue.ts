@@ -65,6 +65,10 @@ export class Catalogue implements Environment {
     return MODES[`${target.service}/${target.handler}`] ?? null;
   }
 
+  listens(target: Target): boolean {
+    return target.service === "obj" && target.handler === "run";
+  }
+
   unknownTarget(target: Target): Failure {
     return new UnknownTargetError(`there is no handler ${target.service}/${target.handler}`).toFailure();
   }

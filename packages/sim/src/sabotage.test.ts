@@ -182,6 +182,7 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
 function bound(environment: Environment): Omit<Environment, "deployment"> {
   return {
     mode: (target) => environment.mode(target),
+    listens: (target) => environment.listens(target),
     unknownTarget: (target) => environment.unknownTarget(target),
     childId: (parent, incarnation, command, target) => environment.childId(parent, incarnation, command, target),
     idempotentId: (target, key) => environment.idempotentId(target, key),

@@ -26,6 +26,7 @@ import type { Batch } from "../batch.ts";
 import { derivedId, incarnation } from "../environment.ts";
 import type { AttemptEvent } from "../events.ts";
 import { liveAttempt } from "../moves/attempts.ts";
+import { queueBehind } from "../moves/arrival.ts";
 import { completeWaiters } from "../moves/finish.ts";
 import { appendCommand, complete, give, signal as sendSignal, writeHeld } from "../moves/journal.ts";
 import { keyText, promiseText, type HotRun, type LiveAttempt } from "../view.ts";
@@ -71,6 +72,9 @@ function write(
     case "call":
     case "send":
       startChild(batch, run, id, command);
+      return;
+    case "getQueue":
+      give(batch, run, appendCommand(batch, run, id, command, { result: queueBehind(batch, run) }));
       return;
     case "getState":
     case "getStateKeys":

@@ -16,6 +16,7 @@ import {
 import type { Batch } from "../batch.ts";
 import type { Submit } from "../events.ts";
 import { launch } from "../moves/attempts.ts";
+import { tellHolder } from "../moves/arrival.ts";
 import { arrive } from "../moves/key-queue.ts";
 import type { HotRun, Mutable } from "../view.ts";
 
@@ -95,8 +96,10 @@ export function createRun(batch: Batch, spec: NewRun): HotRun {
     assert(spec.startAt !== null, "a delayed run has a start");
     batch.mutations.push({ type: "addTimer", timer: { at: spec.startAt, run: record.seq, kind: "start", id: 0 } });
     batch.actions.push({ type: "arm", at: spec.startAt });
-  } else if (needsTurn(spec) && arrive(batch, run) === "queued") record.status = "queued";
-  else launch(batch, run);
+  } else if (needsTurn(spec) && arrive(batch, run) === "queued") {
+    record.status = "queued";
+    tellHolder(batch, run);
+  } else launch(batch, run);
   return run;
 }
 

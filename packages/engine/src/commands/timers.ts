@@ -6,6 +6,7 @@ import { assert, unreachable, VOID } from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import type { LoopEvent } from "../events.ts";
 import { launch, wake } from "../moves/attempts.ts";
+import { tellHolder } from "../moves/arrival.ts";
 import { complete } from "../moves/journal.ts";
 import { arrive, isExclusive } from "../moves/key-queue.ts";
 import { setStatus } from "../moves/status.ts";
@@ -52,6 +53,7 @@ function isDue(run: HotRun, now: number): boolean {
 function begin(batch: Batch, run: HotRun): void {
   if (isExclusive(run) && arrive(batch, run) === "queued") {
     setStatus(batch, run, "queued");
+    tellHolder(batch, run);
     return;
   }
   setStatus(batch, run, "running");

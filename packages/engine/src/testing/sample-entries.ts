@@ -38,6 +38,7 @@ export const SAMPLE_COMMANDS: readonly Command[] = [
     idempotencyKey: "",
     invokeAt: 9,
   },
+  { type: "getQueue" },
   { type: "getState", key: "s" },
   { type: "getStateKeys" },
   { type: "setState", key: "s", value: "[1]" },

@@ -20,6 +20,8 @@ export function commandText(command: CommandView, options: ValueOptions): string
       return `send ${calledText(command)}${command.invokeAt === undefined ? "" : ` at ${clockTime(Date.parse(command.invokeAt))}`}`;
     case "getState":
       return `read state ${quoted(command.key)}`;
+    case "getQueue":
+      return "read what queues for the key";
     case "getStateKeys":
       return "read the names in state";
     case "setState":

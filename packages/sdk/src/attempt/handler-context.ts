@@ -3,7 +3,16 @@
 // One class serves all kinds of handlers; the interfaces in context/ say which part of it a kind may use. What a kind
 // may not use is refused at run time too, since JavaScript does not read types.
 
-import type { AttemptStart, DurationLike, HandlerMode, Headers, Result, RunId, Target } from "@perdure/protocol";
+import type {
+  AttemptStart,
+  DurationLike,
+  HandlerMode,
+  Headers,
+  QueuedMessage,
+  Result,
+  RunId,
+  Target,
+} from "@perdure/protocol";
 import {
   BadRequestError,
   ContextMisuseError,
@@ -16,6 +25,7 @@ import type { Calls, RunHandle, Sends } from "../context/calls.ts";
 import type { Awakeable, Log, WorkflowContext, WorkflowPromise } from "../context/context.ts";
 import type { CallOptions, SendOptions, StepInfo, StepOptions } from "../context/options.ts";
 import type { AnyDefinition } from "../definitions/service.ts";
+import type { ContextInternals } from "../internals.ts";
 import { encode, encodeRejection, encodeResult } from "../json.ts";
 import type { AbortSignalLike, LogLevel } from "../ports.ts";
 import { CallWait, SendWait } from "./child-waits.ts";
@@ -60,6 +70,15 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
   get log(): Log {
     this.#log ??= logOf(this.#attempt);
     return this.#log;
+  }
+
+  /** Not in `Context`: found by `internalsOf`. */
+  get internals(): ContextInternals {
+    const attempt = this.#attempt;
+    return {
+      ports: attempt.ports,
+      getQueue: () => attempt.request({ type: "getQueue" }) as Promise<readonly QueuedMessage[]>,
+    };
   }
 
   // Steps, time and chance

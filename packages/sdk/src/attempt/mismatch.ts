@@ -16,6 +16,7 @@ export function sameCommand(recorded: Command, now: Command): boolean {
     case "call":
     case "send":
       return recorded.type === now.type && recorded.name === now.name && sameTarget(recorded.target, now.target);
+    case "getQueue":
     case "getStateKeys":
     case "clearAllState":
       return recorded.type === now.type;
@@ -97,6 +98,7 @@ function describeCommand(command: Command): readonly [string, string] {
         command.type,
         `${describeTarget(command.target)}${command.name === undefined ? "" : ` ${named(command.name)}`}`,
       ];
+    case "getQueue":
     case "getStateKeys":
     case "clearAllState":
       return [command.type, ""];

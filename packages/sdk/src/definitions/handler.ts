@@ -26,6 +26,8 @@ export interface HandlerOptions<Input = unknown, Output = unknown> {
   readonly retry?: RetryOptions;
   /** How long a finished run is kept. */
   readonly retention?: DurationLike;
+  /** The run that has the key's turn is told what queues behind it. */
+  readonly listens?: boolean;
   /** Not reachable from outside, only from other handlers. */
   readonly internal?: boolean;
 }

@@ -21,7 +21,7 @@ export function manifestOf(definition: AnyDefinition): ServiceManifest {
 }
 
 function handlerManifest(spec: HandlerSpec): HandlerManifest {
-  const { description, input, output, retention, retry, internal } = spec.options;
+  const { description, input, output, retention, retry, internal, listens } = spec.options;
   const inputSchema = input === undefined ? undefined : jsonSchemaOf(input, "input");
   const outputSchema = output === undefined ? undefined : jsonSchemaOf(output, "output");
   return {
@@ -32,6 +32,7 @@ function handlerManifest(spec: HandlerSpec): HandlerManifest {
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(retention === undefined ? {} : { retentionMs: parseDuration(retention) }),
     ...(retry === undefined ? {} : { retry: resolveRetry(retry) }),
+    ...(listens === true ? { listens } : {}),
     ...(internal === true ? { internal } : {}),
   };
 }

@@ -104,6 +104,7 @@ function commandParts(command: Command, cells: CellWriter): Parts {
     case "getPromise":
     case "peekPromise":
       return { name: command.key };
+    case "getQueue":
     case "getStateKeys":
     case "clearAllState":
       return {};
@@ -208,6 +209,7 @@ function commandOf(row: EntryRow, json: object | undefined, cells: CellReader): 
     case "getPromise":
     case "peekPromise":
       return { type, key: name ?? "" } as Command;
+    case "getQueue":
     case "getStateKeys":
     case "clearAllState":
       return { type } as Command;
