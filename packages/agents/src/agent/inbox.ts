@@ -1,0 +1,137 @@
+// The inbox of a turn: messages that arrive while the agent is at work
+// ===================================================================
+// Messages queue for the agent's key as runs, whatever this class does; here they are only *taken* early. They are known from
+// `getQueue` at the turn's start and from the signal of each arrival after it, so a message may be told twice and counts once.
+//
+// I1. A message that is taken is in the transcript before the next model call.
+// I2. A message that is not taken (policy, or the turn ended first) gets its own turn: nothing is dropped.
+// I3. Which messages are taken when follows from the journal alone: signals and answers come in its order.
+
+import { ARRIVAL_SIGNAL, type QueuedMessage } from "@perdure/protocol";
+import { internalsOf, isPerdureError, type ObjectContext, type RunId } from "@perdure/sdk";
+import { readMessage, type AgentMessage, type MessagePolicy } from "./messages.ts";
+
+/** Asks the turn to end, keeping what there is. */
+export const STOP_SIGNAL = "perdure.stop";
+
+export interface Arrival {
+  readonly run: RunId;
+  readonly message: AgentMessage;
+  readonly policy: MessagePolicy;
+}
+
+/** Decides what becomes of a message that arrives while the agent is at work. It may use `ctx`, and is then journaled. */
+export type ArrivalHook = (
+  message: AgentMessage,
+  busy: { readonly ctx: ObjectContext; readonly task: string },
+) => MessagePolicy | undefined | Promise<MessagePolicy | undefined>;
+
+/** Why a phase was interrupted. */
+export type Interruption = "interrupt" | "stop" | "restart";
+
+export class Inbox {
+  readonly #ctx: ObjectContext;
+  readonly #hook: ArrivalHook | undefined;
+  readonly #task: string;
+  readonly #known: Set<RunId> = new Set();
+  #pending: Arrival[] = [];
+  #collected: Arrival[] = [];
+  #controller: AbortController = new AbortController();
+  /** Hooks are asked one after the other, in the order of arrival. */
+  #deciding: Promise<void> = Promise.resolve();
+  stopAsked = false;
+  restart: Arrival | undefined = undefined;
+
+  constructor(ctx: ObjectContext, task: string, hook: ArrivalHook | undefined) {
+    this.#ctx = ctx;
+    this.#task = task;
+    this.#hook = hook;
+  }
+
+  /** Begins to listen, and asks what queues already. Those with the policy `collect` are kept apart. */
+  async open(): Promise<void> {
+    this.#listen<QueuedMessage>(ARRIVAL_SIGNAL, (queued) => this.#arrived(queued, false));
+    this.#listen<unknown>(STOP_SIGNAL, () => {
+      this.stopAsked = true;
+      this.#interrupt("stop");
+    });
+    for (const queued of await internalsOf(this.#ctx).getQueue()) this.#arrived(queued, true);
+    await this.#deciding;
+  }
+
+  /** The signal of what is about to begin (a generation, tool calls): fires where it is to be cut short. */
+  beginPhase(): AbortSignal {
+    if (this.#controller.signal.aborted) this.#controller = new AbortController();
+    if (this.stopAsked) this.#interrupt("stop");
+    else if (this.restart !== undefined) this.#interrupt("restart");
+    return this.#controller.signal;
+  }
+
+  /** Something is to be seen before the next model call, or ends the turn. */
+  get waiting(): boolean {
+    return this.#pending.length > 0 || this.stopAsked || this.restart !== undefined;
+  }
+
+  /** Messages to be seen now (I1), without those that were withdrawn meanwhile. */
+  async take(): Promise<readonly Arrival[]> {
+    await this.#deciding;
+    return await this.#present(this.#pending.splice(0));
+  }
+
+  async takeCollected(): Promise<readonly Arrival[]> {
+    return await this.#present(this.#collected.splice(0));
+  }
+
+  async #present(arrivals: readonly Arrival[]): Promise<readonly Arrival[]> {
+    const ended = await Promise.all(arrivals.map(({ run }) => this.#ctx.run(run).output().then(isReady, () => true)));
+    return arrivals.filter((_, index) => ended[index] === false);
+  }
+
+  #listen<T>(signal: string, take: (value: T) => void): void {
+    const receive = async (): Promise<void> => {
+      for await (const value of this.#ctx.signals<T>(signal)) take(value);
+    };
+    receive().catch((error: unknown) => {
+      if (!isPerdureError(error)) throw error; // A cancel: the turn itself is told as well.
+    });
+  }
+
+  #arrived(queued: QueuedMessage, early: boolean): void {
+    const message = readMessage(queued.input);
+    if (message === undefined || this.#known.has(queued.run)) return; // Not one: its own run will say so.
+    this.#known.add(queued.run);
+    this.#deciding = this.#deciding.then(() => this.#decide(queued.run, message, early));
+  }
+
+  async #decide(run: RunId, message: AgentMessage, early: boolean): Promise<void> {
+    const asked = await this.#hook?.(message, { ctx: this.#ctx, task: this.#task });
+    const policy = asked ?? message.policy ?? "steer";
+    const arrival = { run, message, policy };
+    switch (policy) {
+      case "steer":
+        this.#pending.push(arrival);
+        return;
+      case "interrupt":
+        this.#pending.push(arrival);
+        this.#interrupt("interrupt");
+        return;
+      case "restart":
+        this.restart = arrival;
+        this.#interrupt("restart");
+        return;
+      case "collect":
+        if (early) this.#collected.push(arrival);
+        return;
+      case "queue":
+        return; // I2
+    }
+  }
+
+  #interrupt(why: Interruption): void {
+    this.#controller.abort(why);
+  }
+}
+
+function isReady(output: { readonly ready: boolean }): boolean {
+  return output.ready;
+}

@@ -1,0 +1,53 @@
+// What an agent keeps in its key's state, beside its streams: one small record, so that a turn reads and writes it once. It
+// does not grow with the conversation.
+
+import type { Failure } from "@perdure/protocol";
+import type { ObjectContext, ObjectSharedContext, RunId } from "@perdure/sdk";
+import type { AgentAnswer } from "./messages.ts";
+
+export const SESSION = "session";
+
+export interface Session {
+  /** The turn that has the key, or had it last. */
+  readonly turn: RunId;
+  /** Offset in the transcript from which a request needs the items. */
+  readonly contextFrom: number;
+  /** Offsets in `events` at which the last turns began, oldest first. */
+  readonly turnStarts: readonly number[];
+  /** Messages that another turn than their own has seen, until their own runs have come and gone. */
+  readonly taken: Readonly<Record<RunId, Taken>>;
+  /** Sub-agents, newest last. */
+  readonly children: readonly ChildRecord[];
+  /** The limits that the session's budget was opened with. */
+  readonly budget?: string;
+}
+
+export interface Taken {
+  readonly turn: RunId;
+  /** Absent while that turn goes on, or where it never came to an end. */
+  readonly end?: { readonly answer: AgentAnswer } | { readonly failure: Failure };
+}
+
+export interface ChildRecord {
+  readonly name: string;
+  readonly agent: string;
+  readonly key: string;
+  readonly run: RunId;
+  readonly background: boolean;
+}
+
+/** Older ones are forgotten: their sessions are still there under their keys. */
+export const CHILDREN_KEPT_MAX = 100;
+/** Turns whose events are kept. */
+export const TURNS_KEPT = 20;
+
+const EMPTY: Omit<Session, "turn"> = { contextFrom: 0, turnStarts: [], taken: {}, children: [] };
+
+export async function readSession(ctx: ObjectSharedContext, turn: RunId): Promise<Session> {
+  const stored = await ctx.get<Session>(SESSION);
+  return { ...EMPTY, ...stored, turn: stored?.turn ?? turn };
+}
+
+export function writeSession(ctx: ObjectContext, session: Session): void {
+  ctx.set(SESSION, session);
+}

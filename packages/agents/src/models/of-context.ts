@@ -1,0 +1,36 @@
+// The models of a host: its gateway and its resolver. A host that says nothing gets a gateway on its own ports, without limits.
+
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { internalsOf, type Context, type SdkPorts } from "@perdure/sdk";
+import { ModelGateway } from "./gateway.ts";
+import { createModelResolver, type ModelRef, type ProviderLike } from "./resolver.ts";
+
+export interface Models {
+  readonly gateway: ModelGateway;
+  readonly resolve: (ref: ModelRef) => Promise<LanguageModelV4>;
+}
+
+const MODELS: WeakMap<SdkPorts, Models> = new WeakMap();
+
+/** Gives the handlers that run on these ports their models. To be called before the first of them starts. */
+export function provideModels(ports: SdkPorts, models: Models): void {
+  MODELS.set(ports, models);
+}
+
+export function modelsOf(ctx: Context): Models {
+  const { ports } = internalsOf(ctx);
+  let models = MODELS.get(ports);
+  if (models === undefined) {
+    models = { gateway: new ModelGateway({ ports }), resolve: createModelResolver(importProvider) };
+    MODELS.set(ports, models);
+  }
+  return models;
+}
+
+/** The AI SDK's package of that name, from where this package is installed. */
+async function importProvider(name: string): Promise<ProviderLike> {
+  const module = (await import(`@ai-sdk/${name}`)) as Readonly<Record<string, ProviderLike | undefined>>;
+  const provider = module[name];
+  if (provider === undefined) throw new Error(`@ai-sdk/${name} exports no provider "${name}"`);
+  return provider;
+}
