@@ -86,6 +86,7 @@ export function createRun(batch: Batch, spec: NewRun): HotRun {
     awaiting: null,
     pausedBy: null,
     cancelling: null,
+    trims: null,
     watched: false,
     result: null,
   };
