@@ -104,8 +104,15 @@ export class AttemptHandle implements AttemptReplies {
     else if (!this.#over) this.#attempt.yield();
   }
 
-  command(id: number, command: Command, result?: Result): void {
-    if (!this.#over) this.#sink.enqueue({ type: "command", run: this.#id, attempt: this.#token, id, command, result });
+  command(id: number, command: Command, result?: Result, items?: readonly Payload[]): void {
+    if (this.#over) return;
+    const event: Event = { type: "command", run: this.#id, attempt: this.#token, id, command, result };
+    this.#sink.enqueue(items === undefined ? event : { ...event, items });
+  }
+
+  append(stream: string, items: readonly Payload[], writer: string): void {
+    if (!this.#over && items.length > 0)
+      this.#sink.enqueue({ type: "append", run: this.#id, attempt: this.#token, stream, items, writer });
   }
 
   propose(id: number, result: Result): void {

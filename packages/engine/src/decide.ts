@@ -8,6 +8,7 @@ import { cancel, kill } from "./commands/cancel.ts";
 import { pause, purge, restart, resume, settleEffect } from "./commands/control.ts";
 import { attach, editState, signalEvent } from "./commands/messages.ts";
 import { retention } from "./commands/retention.ts";
+import { appendLive } from "./commands/streams.ts";
 import { submit } from "./commands/submit.ts";
 import { beginWaiting, fireTimers } from "./commands/timers.ts";
 import type { Event } from "./events.ts";
@@ -22,6 +23,8 @@ function decideOne(batch: Batch, event: Event): void {
       return propose(batch, event);
     case "command":
       return attemptCommand(batch, event);
+    case "append":
+      return appendLive(batch, event);
     case "end":
       return end(batch, event);
     case "submit":

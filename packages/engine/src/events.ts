@@ -83,6 +83,17 @@ export type AttemptEvent =
       readonly id: number;
       readonly command: Command;
       readonly result: Result | undefined;
+      /** Of an `append`. */
+      readonly items?: readonly Payload[];
+    }
+  /** Items from within a step. */
+  | {
+      readonly type: "append";
+      readonly run: RunId;
+      readonly attempt: number;
+      readonly stream: string;
+      readonly items: readonly Payload[];
+      readonly writer: string;
     }
   | {
       readonly type: "propose";

@@ -20,6 +20,7 @@ export { checkLimits, DEFAULT_LIMITS, type Limits } from "./limits.ts";
 export { Loop, LoopClosedError, type LoopFigures, type LoopOptions, type LoopState, type Question } from "./loop.ts";
 export { createMemoryStorage, matchesRunFilter, openMemoryStore } from "./memory-store.ts";
 export type { CommitFate, MemoryStorage, StorageHooks } from "./memory-store.ts";
+export { keptResult } from "./kept.ts";
 export { NeedsFinder } from "./needs.ts";
 export type { Clock, Observer, Scheduler } from "./ports.ts";
 export * from "./store.ts";

@@ -31,7 +31,7 @@ import { NeedsFinder } from "./needs.ts";
 import type { Clock, Observer, Scheduler } from "./ports.ts";
 import { ReadyList } from "./ready-list.ts";
 import type { Needs, Store } from "./store.ts";
-import { View } from "./view.ts";
+import { type LiveAttempt, streamsOf, View } from "./view.ts";
 
 export interface LoopOptions {
   readonly store: Store;
@@ -369,7 +369,7 @@ export class Loop {
         (start) => {
           const live = this.#view.runs.get(run.id)?.attempt;
           if (live?.token !== token) return; // Ended before it began.
-          openSteps(start.entries, live.open);
+          openSteps(start.entries, live);
           handle.begin(this.#executor, start);
         },
         (error: unknown) => this.#fail(error),
@@ -484,9 +484,12 @@ export class LoopClosedError extends Error {
 }
 
 /** Steps whose command is journaled and whose result is not: only for them a result is accepted (E2). */
-function openSteps(entries: readonly Entry[], open: Set<number>): void {
+function openSteps(entries: readonly Entry[], attempt: LiveAttempt): void {
+  const { open } = attempt;
   for (const entry of entries) {
-    if (entry.kind === "command" && entry.command.type === "step" && entry.result === undefined) open.add(entry.id);
-    else if (entry.kind === "completion") open.delete(entry.id);
+    if (entry.kind === "command" && entry.command.type === "step" && entry.result === undefined) {
+      open.add(entry.id);
+      if (entry.command.into !== undefined) streamsOf(attempt).into.set(entry.id, entry.command.into);
+    } else if (entry.kind === "completion") open.delete(entry.id);
   }
 }

@@ -8,6 +8,7 @@ import {
   unreachable,
   type Command,
   type RunId,
+  type StreamRef,
   type Target,
 } from "@perdure/protocol";
 import type { Batch } from "./batch.ts";
@@ -17,7 +18,8 @@ import { needsTurn } from "./commands/submit.ts";
 import type { Event } from "./events.ts";
 import type { KeyName, Needs, WaitTarget } from "./store.ts";
 import { waitTargetName } from "./store.ts";
-import { commandText, keyText, promiseText, type HotRun, type View } from "./view.ts";
+import { streamRef } from "./moves/streams.ts";
+import { commandText, keyText, promiseText, rangeText, streamKey, type HotRun, type View } from "./view.ts";
 
 /** Collects what is missing, each thing once. */
 class Missing {
@@ -30,6 +32,8 @@ class Missing {
   readonly children: Set<RunId> = new Set();
   readonly commands: Map<string, { run: number; id: number }> = new Map();
   readonly tails: Map<number, { run: number; from: number }> = new Map();
+  readonly streams: Map<string, StreamRef> = new Map();
+  readonly ranges: Map<string, { stream: StreamRef; from: number }> = new Map();
   timers: Needs["timers"] = null;
   finished: Needs["finished"] = null;
   any = false;
@@ -46,6 +50,8 @@ class Missing {
       children: [...this.children],
       commands: [...this.commands.values()],
       tails: [...this.tails.values()],
+      streams: [...this.streams.values()],
+      ranges: [...this.ranges.values()],
       timers: this.timers,
       finished: this.finished,
     };
@@ -71,12 +77,19 @@ export class NeedsFinder {
   #event(event: Event): void {
     switch (event.type) {
       case "propose":
+        this.#result(event.run, event.id);
+        return;
+      case "append":
+        this.#stream(this.#view.runs.get(event.run), event.stream);
+        return;
       case "retrying":
       case "suspend":
         return; // Only the live run itself, which is hot.
       case "command":
-        if (event.command.type !== "step" && event.command.type !== "sleep")
-          this.#command(event.run, event.command, event.result !== undefined);
+        if (event.command.type === "step") {
+          const { into } = event.command;
+          if (into !== undefined) this.#stream(this.#view.runs.get(event.run), into);
+        } else if (event.command.type !== "sleep") this.#command(event.run, event.command, event.result !== undefined);
         return;
       case "end":
         this.#ending(this.#view.runs.get(event.run));
@@ -128,6 +141,14 @@ export class NeedsFinder {
     const run = this.#view.runs.get(runId);
     if (run === undefined || run.attempt === null) return;
     switch (command.type) {
+      case "append":
+      case "streamLength":
+      case "trimStream":
+        this.#stream(run, command.stream);
+        return;
+      case "readStream":
+        this.#range(run, command.stream, command.from);
+        return;
       case "call":
       case "send": {
         const mode = this.#batch.environment.mode(command.target);
@@ -263,7 +284,12 @@ export class NeedsFinder {
 
   #settle(id: RunId, command: number): void {
     const run = this.#run(id);
-    if (run === undefined || this.#view.commands.has(commandText(run.record.seq, command))) return;
+    if (run === undefined) return;
+    const known = this.#view.commands.get(commandText(run.record.seq, command));
+    if (known !== undefined) {
+      if (known.entry?.command.type === "step") this.#stream(run, known.entry.command.into);
+      return;
+    }
     this.#missing.commands.set(commandText(run.record.seq, command), { run: run.record.seq, id: command });
     this.#missing.any = true;
   }
@@ -277,6 +303,32 @@ export class NeedsFinder {
       this.#missing.any = true;
     }
     if (completesIt) this.#waiters({ kind: "promise", service, key, name });
+  }
+
+  /** The result of a step may go into a stream. */
+  #result(id: RunId, command: number): void {
+    const run = this.#view.runs.get(id);
+    const streams = run?.attempt?.streams ?? null;
+    if (streams !== null) this.#stream(run, streams.into.get(command));
+  }
+
+  #stream(run: HotRun | undefined, name: string | undefined): StreamRef | undefined {
+    if (run === undefined || name === undefined) return undefined;
+    const ref = streamRef(run.record, name);
+    const text = streamKey(ref);
+    if (this.#view.streams.has(text)) return ref;
+    this.#missing.streams.set(text, ref);
+    this.#missing.any = true;
+    return ref;
+  }
+
+  #range(run: HotRun, name: string, from: number): void {
+    const stream = this.#stream(run, name);
+    if (stream === undefined) return;
+    const text = rangeText(streamKey(stream), from);
+    if (this.#view.ranges.has(text)) return;
+    this.#missing.ranges.set(text, { stream, from });
+    this.#missing.any = true;
   }
 
   #state(name: KeyName): void {

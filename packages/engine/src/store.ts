@@ -1,6 +1,6 @@
 // The store port: one `load`, one `commit`, and a reader for people
 // ================================================================
-// A store keeps runs, journals, keyed state, promises, waiters and timers of the partitions in it. Writes are lists of
+// A store keeps runs, journals, streams, keyed state, promises, waiters and timers of the partitions in it. Writes are lists of
 // mutations, applied in one transaction that is refused unless its epoch is the partition's newest.
 //
 // T1. `commit` is atomic: after a crash all of a batch is there or none of it, and a batch whose promise was fulfilled
@@ -10,7 +10,9 @@
 // T3. `load` sees every commit that was fulfilled before it was called, and no half of one.
 // T4. Payloads come back byte for byte, and text as text (well-formed text: lone surrogates are not kept).
 // T5. What is listed has one order in every store: runs and children by seq, timers by (at, run, kind, id), waiters by
-//     (run, command), names and keys by code point.
+//     (run, command), names and keys by code point, items of a stream by offset.
+// T6. An entry with `kept` comes back with its result, byte for byte, from the items that it names; where they were
+//     trimmed, with a failure that says so (P0038). Its bytes stand in the stream alone.
 //
 // Stores never decide anything: what belongs together is decided by the engine and arrives in one commit.
 
@@ -23,6 +25,8 @@ import {
   type Run,
   type RunId,
   type RunStatus,
+  type StreamOwner,
+  type StreamRef,
 } from "@perdure/protocol";
 
 /** A service's or object's key; `null` keys do not queue and have no state. */
@@ -74,7 +78,7 @@ export type Mutation =
   | { readonly type: "updateRun"; readonly run: Run }
   /** A queued run gets its key's turn: status `running`, `changedAt`. The run need not be loaded for that. */
   | { readonly type: "promoteRun"; readonly id: RunId; readonly at: Instant }
-  /** Removes the run with its journal, timers and the waits of its own commands. */
+  /** Removes the run with its journal, timers, the streams that it owns and the waits of its own commands. */
   | { readonly type: "deleteRun"; readonly run: number; readonly id: RunId }
   /** `commands`: how many commands the journal holds, this entry included. */
   | { readonly type: "appendEntry"; readonly run: number; readonly entry: Entry; readonly commands: number }
@@ -89,6 +93,17 @@ export type Mutation =
       readonly from: number;
       readonly commands: number;
     }
+  /** `from`: the stream's end so far. `writer`: null where a journal tells of it, else the try of a step that wrote it. */
+  | {
+      readonly type: "appendStream";
+      readonly stream: StreamRef;
+      readonly from: number;
+      readonly items: readonly Payload[];
+      readonly writer: string | null;
+      readonly at: Instant;
+    }
+  /** Removes the items before that offset. The ones after keep theirs. */
+  | { readonly type: "trimStream"; readonly stream: StreamRef; readonly before: number }
   | { readonly type: "addTimer"; readonly timer: Timer }
   | { readonly type: "removeTimer"; readonly timer: Timer }
   | { readonly type: "setState"; readonly key: KeyName; readonly name: string; readonly value: Payload }
@@ -123,6 +138,10 @@ export interface Needs {
   readonly commands: readonly { readonly run: number; readonly id: number }[];
   /** The entries of a run from index `from` on. */
   readonly tails: readonly { readonly run: number; readonly from: number }[];
+  /** Where streams begin and end. */
+  readonly streams: readonly StreamRef[];
+  /** The items of a stream from an offset on, all of them. */
+  readonly ranges: readonly { readonly stream: StreamRef; readonly from: number }[];
   /** Timers that are due at `until`, soonest first, at most `limit`. */
   readonly timers: { readonly until: Instant; readonly limit: number } | null;
   /** Finished runs of the partition after `afterSeq` in order of seq, at most `limit` (for retention). */
@@ -155,6 +174,21 @@ export interface LoadedCommand {
   readonly complete: boolean;
 }
 
+export interface LoadedStream {
+  readonly stream: StreamRef;
+  /** The first offset that was not trimmed. */
+  readonly start: number;
+  /** The offset that the next item gets. Both are 0 where there is no such stream. */
+  readonly end: number;
+}
+
+export interface LoadedRange {
+  readonly stream: StreamRef;
+  /** As asked. The first item stands there, or where the stream begins. */
+  readonly from: number;
+  readonly items: readonly Payload[];
+}
+
 export interface Loaded {
   readonly runs: readonly LoadedRun[];
   readonly keys: readonly LoadedKey[];
@@ -164,6 +198,8 @@ export interface Loaded {
   readonly children: readonly { readonly parent: RunId; readonly children: readonly LoadedRun[] }[];
   readonly commands: readonly LoadedCommand[];
   readonly tails: readonly { readonly run: number; readonly from: number; readonly entries: readonly Entry[] }[];
+  readonly streams: readonly LoadedStream[];
+  readonly ranges: readonly LoadedRange[];
   readonly timers: readonly Timer[];
   readonly finished: readonly Run[];
 }
@@ -216,6 +252,26 @@ export interface RunFilter {
   readonly limit: number;
 }
 
+export interface StreamItem {
+  readonly offset: number;
+  readonly at: Instant;
+  /** The try of a step that wrote it (`<command>.<try>`); null where a journal tells of it. */
+  readonly writer: string | null;
+  readonly payload: Payload;
+}
+
+export interface StreamPage {
+  readonly start: number;
+  readonly end: number;
+  readonly items: readonly StreamItem[];
+}
+
+export interface NamedStream {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Reads for the admin surface; never part of a decision. */
 export interface StoreReader {
   runs(filter: RunFilter): Promise<readonly Run[]>;
@@ -226,6 +282,10 @@ export interface StoreReader {
   /** Keys of a service that have state, after `after` in order, at most `limit`. */
   stateKeys(service: string, after: string | null, limit: number): Promise<readonly string[]>;
   state(key: KeyName): Promise<ReadonlyMap<string, Payload>>;
+  /** Items from offset `from` on, or from where the stream begins, at most `limit`. */
+  stream(stream: StreamRef, from: number, limit: number): Promise<StreamPage>;
+  /** The streams of an owner, in order of name. */
+  streams(owner: StreamOwner): Promise<readonly NamedStream[]>;
   /** Read-only SQL where the store speaks it. @throws BadRequestError where it is not a single reading statement. */
   sql(
     query: string,

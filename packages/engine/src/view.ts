@@ -9,13 +9,24 @@
 // V2. Only a run whose status is `running` has an attempt.
 // V3. `entries` and `commands` are the counts of the journal, this batch's appends included.
 
-import { assert, type Entry, type Payload, type Result, type Run, type RunId } from "@perdure/protocol";
+import {
+  assert,
+  type Command,
+  type Entry,
+  type Payload,
+  type Result,
+  type Run,
+  type RunId,
+  type StreamRef,
+} from "@perdure/protocol";
 import {
   type KeyName,
   type Loaded,
   type LoadedCommand,
   type LoadedKey,
+  type LoadedRange,
   type LoadedRun,
+  type LoadedStream,
   type Timer,
   type Waiter,
   type WaitTarget,
@@ -24,9 +35,28 @@ import {
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
+type StepCommand = Extract<Command, { type: "step" }>;
+
 interface HeldStep {
   readonly id: number;
-  readonly name: string;
+  readonly command: StepCommand;
+}
+
+/** A stream whose end is known, so that appending to it reads nothing. It stays in the view while attempts use it. */
+export interface HotStream {
+  readonly ref: StreamRef;
+  readonly text: string;
+  start: number;
+  end: number;
+  /** Live attempts that have used it. */
+  users: number;
+}
+
+/** What streams an attempt has to do with. */
+interface AttemptStreams {
+  readonly used: Set<HotStream>;
+  /** Where the results of its open steps go, by command id. */
+  readonly into: Map<number, string>;
 }
 
 /** An attempt as decisions see it. */
@@ -36,6 +66,8 @@ export interface LiveAttempt {
   held: HeldStep[];
   /** Steps whose command is written and whose result is not. `null`: not known (the attempt began with a journal). */
   open: Set<number>;
+  /** Null for most. */
+  streams: AttemptStreams | null;
   /** The last command id that the attempt has asked for or found in the journal. */
   commands: number;
   /** Index of the last entry that was handed to the attempt. */
@@ -66,6 +98,15 @@ export function keyText(service: string, key: string): string {
   return `${service}\u0000${key}`;
 }
 
+/** `streamText` without its escapes: this one is asked for with every append. */
+export function streamKey({ owner, name }: StreamRef): string {
+  return "run" in owner ? `${owner.run}\u0000${name}` : `${owner.service}\u0000${owner.key}\u0000${name}`;
+}
+
+export function streamsOf(attempt: LiveAttempt): AttemptStreams {
+  return (attempt.streams ??= { used: new Set(), into: new Map() });
+}
+
 export class View {
   readonly runs: Map<RunId, HotRun> = new Map();
   readonly keys: Map<string, HotKey> = new Map();
@@ -77,6 +118,11 @@ export class View {
   readonly commands: Map<string, LoadedCommand> = new Map();
   readonly states: Map<string, Map<string, Payload>> = new Map();
   readonly tails: Map<number, readonly Entry[]> = new Map();
+  readonly streams: Map<string, HotStream> = new Map();
+  /** By stream and first offset. */
+  readonly ranges: Map<string, LoadedRange> = new Map();
+  /** Those that no live attempt uses: they are dropped after the batch. */
+  readonly #idleStreams: Set<HotStream> = new Set();
   readonly missing: Set<RunId> = new Set();
   readonly #bySeq: Map<number, RunId> = new Map();
   readonly #missingSeq: Set<number> = new Set();
@@ -150,6 +196,8 @@ export class View {
     for (const { target, waiters } of loaded.waiters) this.waiters.set(waitTargetName(target), [...waiters]);
     for (const { key, state } of loaded.states) this.states.set(keyText(key.service, key.key), new Map(state));
     for (const { run, entries } of loaded.tails) this.tails.set(run, entries);
+    for (const stream of loaded.streams) this.#absorbStream(stream);
+    for (const range of loaded.ranges) this.ranges.set(rangeText(streamKey(range.stream), range.from), range);
     for (const command of loaded.commands) this.commands.set(commandText(command.run, command.id), command);
   }
 
@@ -169,6 +217,35 @@ export class View {
       this.touched.add(run);
     }
     this.#bySeq.set(loaded.run.seq, loaded.run.id);
+  }
+
+  #absorbStream({ stream, start, end }: LoadedStream): void {
+    const text = streamKey(stream);
+    if (this.streams.has(text)) return;
+    const hot = { ref: stream, text, start, end, users: 0 };
+    this.streams.set(text, hot);
+    this.#idleStreams.add(hot);
+  }
+
+  /** The stream stays in the view as long as the attempt lives. */
+  useStream(text: string, attempt: LiveAttempt | null): HotStream {
+    const stream = this.streams.get(text);
+    assert(stream !== undefined, `stream ${text} is decided upon without being loaded`);
+    if (attempt === null) return stream;
+    const { used } = streamsOf(attempt);
+    if (used.has(stream)) return stream;
+    used.add(stream);
+    stream.users += 1;
+    this.#idleStreams.delete(stream);
+    return stream;
+  }
+
+  /** The attempt has ended. */
+  releaseStreams({ streams }: LiveAttempt): void {
+    for (const stream of streams?.used ?? []) {
+      stream.users -= 1;
+      if (stream.users === 0) this.#idleStreams.add(stream);
+    }
   }
 
   #absorbKey(loaded: LoadedKey): void {
@@ -193,10 +270,17 @@ export class View {
     if (this.commands.size > 0) this.commands.clear();
     if (this.states.size > 0) this.states.clear();
     if (this.tails.size > 0) this.tails.clear();
+    if (this.ranges.size > 0) this.ranges.clear();
+    if (this.#idleStreams.size > 0) this.#settleStreams();
     this.#bySeq.clear();
     this.#missingSeq.clear();
     this.timers = null;
     this.finished = null;
+  }
+
+  #settleStreams(): void {
+    for (const { text } of this.#idleStreams) this.streams.delete(text);
+    this.#idleStreams.clear();
   }
 
   /** A key stays while its holder is live and its queue is known whole. */
@@ -206,6 +290,10 @@ export class View {
       if (!live || (key.more && key.queue.length === 0)) this.keys.delete(text);
     }
   }
+}
+
+export function rangeText(stream: string, from: number): string {
+  return `${stream}\u0000${from}`;
 }
 
 export function promiseText(key: KeyName, name: string): string {

@@ -109,6 +109,14 @@ export interface CommandView {
   readonly wakeAt?: InstantText;
   readonly invokeAt?: InstantText;
   readonly atMostOnce?: true;
+  /** The stream that a step's result goes into. */
+  readonly into?: string;
+  /** Name of a stream of the run's owner. */
+  readonly stream?: string;
+  /** Items that are appended. */
+  readonly count?: number;
+  readonly from?: number;
+  readonly before?: number;
   readonly run?: RunId;
   readonly signal?: SignalName;
   readonly awakeable?: string;
@@ -119,6 +127,12 @@ export interface CommandView {
     | { readonly run: RunId }
     | { readonly target: Target; readonly idempotencyKey: string }
     | { readonly workflow: string; readonly key: string };
+}
+
+export interface KeptView {
+  readonly stream: string;
+  readonly from: number;
+  readonly count: number;
 }
 
 interface EntryHead {
@@ -134,8 +148,15 @@ export type EntryView =
       readonly command: CommandView;
       readonly child?: RunId;
       readonly result?: ResultView;
+      /** The result stands in a stream. */
+      readonly kept?: KeptView;
     })
-  | (EntryHead & { readonly kind: "completion"; readonly id: number; readonly result: ResultView })
+  | (EntryHead & {
+      readonly kind: "completion";
+      readonly id: number;
+      readonly result: ResultView;
+      readonly kept?: KeptView;
+    })
   | (EntryHead & {
       readonly kind: "signal";
       readonly signal: SignalName;

@@ -38,10 +38,15 @@ export interface AttemptStart {
 
 /** What an executor tells the engine about one attempt. None of these waits. */
 export interface AttemptReplies {
-  /** The code asked for something new. Only commands that are not in the journal yet are sent. */
-  command(id: number, command: Command, result?: Result): void;
+  /**
+   * The code asked for something new. Only commands that are not in the journal yet are sent. `result`: what the code has
+   * seen of it already. `items`: what an `append` appends.
+   */
+  command(id: number, command: Command, result?: Result, items?: readonly Payload[]): void;
   /** The result of a step. */
   propose(id: number, result: Result): void;
+  /** Items that do not wait for a step's end. Not journaled, so not part of a replay; refused once the attempt is over. */
+  append(stream: string, items: readonly Payload[], writer: string): void;
   /** A try of a step failed and will be repeated at `retryAt`. */
   retrying(id: number, tries: number, failure: Failure, retryAt: Instant): void;
   /** The handler returned or threw a terminal error. */

@@ -214,6 +214,14 @@ export class ShuttingDownError extends PerdureError {
   override readonly name = "ShuttingDownError";
 }
 
+/** What the journal points to in a stream was trimmed: nothing but the same items may be shown to the code again. */
+export class ItemsTrimmedError extends PerdureError {
+  static override readonly code = "P0038";
+  static override readonly retry = "pause";
+  static override readonly status = 410;
+  override readonly name = "ItemsTrimmedError";
+}
+
 /** Another process has this data directory open. */
 export class StoreLockedError extends PerdureError {
   static override readonly code = "P0040";

@@ -30,11 +30,14 @@ export type {
   SendCommand,
   SignalEntry,
   SignalName,
+  StreamCommand,
   Target,
 } from "./journal.ts";
 export { ARRIVAL_SIGNAL, COMPLETABLE, QUEUE_LISTED_MAX } from "./journal.ts";
-export type { CancelState, HandlerMode, RetryState, Run, RunStatus } from "./run.ts";
+export type { CancelState, HandlerMode, RetryState, Run, RunStatus, StreamTrim } from "./run.ts";
 export { isFinished, RUN_STATUSES } from "./run.ts";
+export type { Kept, StreamOwner, StreamRef } from "./streams.ts";
+export { itemList, parseStream, streamOwner, streamText } from "./streams.ts";
 export type { HandlerManifest, RetryPolicy, ServiceKind, ServiceManifest } from "./manifest.ts";
 export { DEFAULT_RETRY } from "./manifest.ts";
 export type { Attempt, AttemptFailure, AttemptReplies, AttemptStart, Executor } from "./conversation.ts";
@@ -54,6 +57,7 @@ export type {
   InstantText,
   JournalPage,
   JsonValue,
+  KeptView,
   PayloadView,
   RejectRequest,
   ResultView,

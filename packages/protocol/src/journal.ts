@@ -16,6 +16,7 @@
 
 import type { RunId } from "./ids.ts";
 import type { Failure, Payload, Result } from "./payload.ts";
+import type { Kept } from "./streams.ts";
 import type { Instant } from "./time.ts";
 
 export type Headers = Readonly<Record<string, string>>;
@@ -37,7 +38,8 @@ export type RunRef =
 export type SignalName = string | number;
 
 export type Command =
-  | { readonly type: "step"; readonly name: string; readonly atMostOnce?: true }
+  /** `into`: the stream that its result is appended to. */
+  | { readonly type: "step"; readonly name: string; readonly atMostOnce?: true; readonly into?: string }
   | { readonly type: "sleep"; readonly name?: string; readonly wakeAt: Instant }
   | CallCommand
   | SendCommand
@@ -54,7 +56,19 @@ export type Command =
   | { readonly type: "sendSignal"; readonly run: RunId; readonly signal: SignalName; readonly payload: Result }
   | { readonly type: "attach"; readonly ref: RunRef }
   | { readonly type: "output"; readonly ref: RunRef }
-  | { readonly type: "completeAwakeable"; readonly awakeable: string; readonly completion: Result };
+  | { readonly type: "completeAwakeable"; readonly awakeable: string; readonly completion: Result }
+  | StreamCommand;
+
+/** Streams are named within the run's owner (streams.ts). */
+export type StreamCommand =
+  /** The items travel beside it and stand in the stream. Its result is the offset of the first one. */
+  | { readonly type: "append"; readonly stream: string; readonly count: number }
+  /** The items from offset `from` on, as a list. */
+  | { readonly type: "readStream"; readonly stream: string; readonly from: number }
+  /** The offset that the next item gets. */
+  | { readonly type: "streamLength"; readonly stream: string }
+  /** Items before that offset go when the run has ended: until then it may be replayed, and needs what it has seen. */
+  | { readonly type: "trimStream"; readonly stream: string; readonly before: number };
 
 export interface CallCommand {
   readonly type: "call";
@@ -108,6 +122,8 @@ export const COMPLETABLE: ReadonlySet<CommandType> = new Set<CommandType>([
   "completePromise",
   "attach",
   "output",
+  "readStream",
+  "streamLength",
 ]);
 
 export interface CommandEntry {
@@ -122,6 +138,8 @@ export interface CommandEntry {
   readonly child?: RunId;
   /** Present where the command was complete when it was written. */
   readonly result?: Result;
+  /** The result stands in a stream. It is whole here; stores leave it out and put it together again. */
+  readonly kept?: Kept;
 }
 
 /** Completes the command `id`. */
@@ -131,6 +149,7 @@ export interface CompletionEntry {
   readonly at: Instant;
   readonly id: number;
   readonly result: Result;
+  readonly kept?: Kept;
 }
 
 /** A message from outside, or the built-in cancel. */

@@ -44,6 +44,14 @@ export interface RetryState {
   readonly at?: Instant;
 }
 
+/** Items of a stream of the run's owner that go when the run has ended. */
+export interface StreamTrim {
+  /** The command that asked for it. */
+  readonly command: number;
+  readonly stream: string;
+  readonly before: number;
+}
+
 export interface CancelState {
   /** Children that still have to end before the run itself is told. */
   readonly waitingFor: readonly RunId[];
@@ -82,6 +90,8 @@ export interface Run {
   readonly pausedBy: Failure | null;
   /** A cancel was accepted and first goes to the children; the own code is told when they are done (E7). */
   readonly cancelling: CancelState | null;
+  /** What its end drops of streams. */
+  readonly trims: readonly StreamTrim[] | null;
   /** Other runs wait for the end of this one (`Waiter`s with this run as their target). */
   readonly watched: boolean;
   /** The output or the final failure, once finished. */

@@ -19,6 +19,7 @@ export type {
   UntypedSends,
 } from "./context/calls.ts";
 export type { CallOptions, Reconciled, RetryOptions, SendOptions, StepInfo, StepOptions } from "./context/options.ts";
+export type { Stream, StreamWriter } from "./context/streams.ts";
 export type {
   AnyDefinition,
   DefinitionOptions,

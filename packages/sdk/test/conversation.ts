@@ -53,8 +53,15 @@ export class Conversation {
         tries: 0,
       },
       {
-        command: (id, command, result) =>
-          this.#say("command", id, describe(command), ...(result === undefined ? [] : [result])),
+        command: (id, command, result, items) =>
+          this.#say(
+            "command",
+            id,
+            describe(command),
+            ...(result === undefined ? [] : [result]),
+            ...(items === undefined ? [] : [items]),
+          ),
+        append: (stream, items, writer) => this.#say("append", stream, items, writer),
         propose: (id, result) => this.#say("propose", id, short(result)),
         retrying: (id, tries, failure, retryAt) =>
           this.#say("retrying", id, tries, failure.message, retryAt - START_TIME),

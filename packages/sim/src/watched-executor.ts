@@ -57,7 +57,8 @@ export class WatchedExecutor implements Executor {
 
   #watchReplies(run: RunId, attempt: number, replies: AttemptReplies): AttemptReplies {
     return {
-      command: (id, command, result) => replies.command(id, command, result),
+      command: (id, command, result, items) => replies.command(id, command, result, items),
+      append: (stream, items, writer) => replies.append(stream, items, writer),
       propose: (id, result) => replies.propose(id, result),
       retrying: (id, tries, failure, retryAt) => replies.retrying(id, tries, failure, retryAt),
       end: (result) => {

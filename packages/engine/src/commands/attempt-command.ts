@@ -29,8 +29,10 @@ import { liveAttempt } from "../moves/attempts.ts";
 import { queueBehind } from "../moves/arrival.ts";
 import { completeWaiters } from "../moves/finish.ts";
 import { appendCommand, complete, give, signal as sendSignal, writeHeld } from "../moves/journal.ts";
-import { keyText, promiseText, type HotRun, type LiveAttempt } from "../view.ts";
+import { streamOf } from "../moves/streams.ts";
+import { keyText, promiseText, streamsOf, type HotRun, type LiveAttempt } from "../view.ts";
 import { cancelTree } from "./cancel.ts";
+import { streamCommand } from "./streams.ts";
 import { createRun } from "./submit.ts";
 
 type CommandEvent = Extract<AttemptEvent, { type: "command" }>;
@@ -43,22 +45,20 @@ export function attemptCommand(batch: Batch, event: CommandEvent): void {
   attempt.commands = event.id;
   if (run.record.retry !== null) batch.change(run).retry = null; // Progress: a policy counts failures in a row.
   const { command } = event;
+  if (command.type === "step" && command.into !== undefined) {
+    streamOf(batch, run, command.into); // Hot from now on: its result finds the end of it known.
+    streamsOf(attempt).into.set(event.id, command.into);
+  }
   if (command.type === "step" && command.atMostOnce !== true) {
-    attempt.held.push({ id: event.id, name: command.name });
+    attempt.held.push({ id: event.id, command });
     return;
   }
   if (attempt.held.length > 0) writeHeld(batch, run, attempt, event.id);
-  write(batch, run, attempt, event.id, command, event.result);
+  write(batch, run, attempt, event);
 }
 
-function write(
-  batch: Batch,
-  run: HotRun,
-  attempt: LiveAttempt,
-  id: number,
-  command: Command,
-  given: Result | undefined,
-): void {
+function write(batch: Batch, run: HotRun, attempt: LiveAttempt, event: CommandEvent): void {
+  const { id, command, result: given } = event;
   switch (command.type) {
     case "step":
       attempt.open.add(id);
@@ -105,6 +105,12 @@ function write(
     case "attach":
     case "output":
       attachCommand(batch, run, id, command);
+      return;
+    case "append":
+    case "readStream":
+    case "streamLength":
+    case "trimStream":
+      streamCommand(batch, run, id, command, event.items);
       return;
     default:
       unreachable(command);

@@ -8,6 +8,8 @@ import {
   unreachable,
   type Failure,
   type Instant,
+  type Kept,
+  type Result,
 } from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import type { AttemptEvent, Event } from "../events.ts";
@@ -17,6 +19,7 @@ import { finish } from "../moves/finish.ts";
 import { appendCommand, complete, give, writeHeld } from "../moves/journal.ts";
 import { queueUnknown } from "../moves/key-queue.ts";
 import { setStatus } from "../moves/status.ts";
+import { keep } from "../moves/streams.ts";
 import type { HotRun } from "../view.ts";
 
 type Of<T extends AttemptEvent["type"]> = Extract<AttemptEvent, { type: T }>;
@@ -30,16 +33,26 @@ export function propose(batch: Batch, event: Of<"propose">): void {
   const first = attempt.held[0];
   if (first?.id === id) {
     attempt.held.shift();
-    give(batch, run, appendCommand(batch, run, id, { type: "step", name: first.name }, { result }));
+    give(batch, run, appendCommand(batch, run, id, first.command, outcome(batch, run, first.command.into, result)));
     return;
   }
   const step = attempt.held.find((held) => held.id === id);
   if (step !== undefined) {
     writeHeld(batch, run, attempt, id - 1);
     attempt.held.shift();
-    give(batch, run, appendCommand(batch, run, id, { type: "step", name: step.name }, { result }));
-  } else if (attempt.open.delete(id)) complete(batch, run, id, result);
+    give(batch, run, appendCommand(batch, run, id, step.command, outcome(batch, run, step.command.into, result)));
+  } else if (attempt.open.delete(id)) {
+    const { kept } = outcome(batch, run, attempt.streams?.into.get(id), result);
+    complete(batch, run, id, result, kept);
+  }
   // Otherwise the step is complete already: the first result is the only one (E2).
+}
+
+/** The result of a step as its entry has it: what goes into a stream is appended there. */
+function outcome(batch: Batch, run: HotRun, into: string | undefined, result: Result): { result: Result; kept?: Kept } {
+  return into === undefined || result.kind !== "value"
+    ? { result }
+    : { result, kept: keep(batch, run, into, result.value) };
 }
 
 /** A try of a step failed; its count and next time are journaled, so that they survive the attempt. */

@@ -7,6 +7,7 @@ import { abort, launch, wake } from "../moves/attempts.ts";
 import { complete, recordCompletion, writeHeld } from "../moves/journal.ts";
 import { arrive, isExclusive } from "../moves/key-queue.ts";
 import { revive, setStatus } from "../moves/status.ts";
+import { keep } from "../moves/streams.ts";
 import { commandText, completes, type HotRun } from "../view.ts";
 import { cancelTree } from "./cancel.ts";
 
@@ -92,7 +93,9 @@ export function settleEffect(batch: Batch, event: SettleEffect): void {
   }
   if (event.result === undefined) goOn(batch, run, event.command);
   else {
-    complete(batch, run, event.command, event.result);
+    const { into } = known.entry.command;
+    const isKept = into !== undefined && event.result.kind === "value";
+    complete(batch, run, event.command, event.result, isKept ? keep(batch, run, into, event.result.value) : undefined);
     goOn(batch, run);
   }
   batch.reply(event.ticket, { type: "done", status: run.record.status });
@@ -171,6 +174,8 @@ function cut(batch: Batch, run: HotRun, from: number, tail: readonly Entry[]): v
   }
   for (const { command, result } of run.record.cancelling?.held ?? [])
     if (command <= commands) recordCompletion(batch, run, command, result);
+  const { trims } = run.record;
+  if (trims !== null) batch.change(run).trims = trims.filter(({ command }) => command <= commands);
   letGo(batch, run);
 }
 

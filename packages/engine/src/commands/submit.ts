@@ -87,6 +87,7 @@ export function createRun(batch: Batch, spec: NewRun): HotRun {
     awaiting: null,
     pausedBy: null,
     cancelling: null,
+    trims: null,
     watched: false,
     result: null,
   };

@@ -1,10 +1,20 @@
 // Applies mutations to the memory store's disk. Every change first says how it is undone.
 
-import { assert, type Payload, type Result, type Run, type RunId, unreachable } from "@perdure/protocol";
+import {
+  assert,
+  type Payload,
+  type Result,
+  type Run,
+  type RunId,
+  type StreamRef,
+  streamText,
+  unreachable,
+} from "@perdure/protocol";
 import { type KeyName, laneOf, type Mutation, type Timer, type Waiter, waitTargetName } from "../store.ts";
 import { copy } from "./copy.ts";
 import { compareText, compareTimers, lowerBound } from "./order.ts";
 import { setIn, type StorageData, type StoredRun } from "./storage.ts";
+import { endOf, ownerText, type StoredStream, withoutKept } from "./streams.ts";
 
 /** @throws AssertionError where a mutation contradicts what is stored; nothing is changed then. */
 export function applyMutations(data: StorageData, mutations: readonly Mutation[]): void {
@@ -47,6 +57,10 @@ class Writer {
         return this.#appendEntry(mutation);
       case "truncate":
         return this.#truncate(mutation);
+      case "appendStream":
+        return this.#appendStream(mutation);
+      case "trimStream":
+        return this.#trimStream(mutation.stream, mutation.before);
       case "addTimer":
         return this.#addTimer(copy(mutation.timer));
       case "removeTimer":
@@ -177,6 +191,7 @@ class Writer {
     if (siblings !== undefined) this.#drop(siblings, seq);
     this.#dropTimers(seq);
     this.#dropWaits(id);
+    this.#delete(data.streams, ownerText({ run: id }));
     this.#delete(data.seqs, id);
     this.#delete(data.runs, seq);
   }
@@ -193,7 +208,30 @@ class Writer {
       mutation.entry.kind !== "command" || mutation.entry.id === mutation.commands,
       "J1: command ids count the commands",
     );
-    this.#splice(entries, entries.length, 0, copy(mutation.entry));
+    this.#splice(entries, entries.length, 0, copy(withoutKept(mutation.entry)));
+  }
+
+  #appendStream({ stream: ref, from, items, writer, at }: Extract<Mutation, { type: "appendStream" }>): void {
+    const { streams } = this.#data;
+    const owner = ownerText(ref.owner);
+    if (!streams.has(owner)) this.#set(streams, owner, new Map());
+    const named = streams.get(owner) ?? new Map<string, StoredStream>();
+    if (!named.has(ref.name)) this.#set(named, ref.name, { start: 0, chunks: [] });
+    const stream = named.get(ref.name);
+    const end = endOf(stream);
+    assert(stream !== undefined && from === end, `items of ${streamText(ref)} go to offset ${end}, not to ${from}`);
+    this.#splice(stream.chunks, stream.chunks.length, 0, { from, at, writer, items: copy(items) });
+  }
+
+  #trimStream({ owner, name }: StreamRef, before: number): void {
+    const stream = this.#data.streams.get(ownerText(owner))?.get(name);
+    if (stream === undefined || before <= stream.start) return;
+    assert(before <= endOf(stream), `stream ${name} is trimmed within its length`);
+    const { start } = stream;
+    this.#undo.push(() => (stream.start = start));
+    const gone = stream.chunks.findIndex(({ from, items }) => from + items.length > before);
+    this.#splice(stream.chunks, 0, gone < 0 ? stream.chunks.length : gone);
+    stream.start = before;
   }
 
   #truncate({ run: seq, id, from, commands }: Extract<Mutation, { type: "truncate" }>): void {

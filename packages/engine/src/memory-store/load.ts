@@ -20,6 +20,7 @@ import { laneText } from "./apply.ts";
 import { copy } from "./copy.ts";
 import { compareText } from "./order.ts";
 import type { StorageData, StoredRun } from "./storage.ts";
+import { loadRange, loadStream, rebuilt } from "./streams.ts";
 
 export function load(data: StorageData, needs: Needs): Loaded {
   return {
@@ -35,6 +36,8 @@ export function load(data: StorageData, needs: Needs): Loaded {
     children: needs.children.map((parent) => ({ parent, children: loadChildren(data, parent) })),
     commands: needs.commands.map(({ run, id }) => loadCommand(data, run, id)),
     tails: needs.tails.map(({ run, from }) => ({ run, from, entries: entriesFrom(data, run, from) })),
+    streams: needs.streams.map((stream) => loadStream(data, stream)),
+    ranges: needs.ranges.map(({ stream, from }) => loadRange(data, stream, from)),
     timers: needs.timers === null ? [] : loadTimers(data, needs.timers),
     finished: needs.finished === null ? [] : loadFinished(data, needs.finished),
   };
@@ -46,8 +49,13 @@ export function loadStart(data: StorageData, run: Run, from: number): LoadedStar
 }
 
 function entriesFrom(data: StorageData, run: number, from: number): Entry[] {
-  const entries = data.runs.get(run)?.entries ?? [];
-  return entries.slice(Math.max(0, from - 1)).map(copy);
+  return readEntries(data, data.runs.get(run), Math.max(0, from - 1));
+}
+
+/** By places in the list, with results that stand in streams. */
+export function readEntries(data: StorageData, stored: StoredRun | undefined, from: number, to?: number): Entry[] {
+  if (stored === undefined) return [];
+  return stored.entries.slice(from, to).map((entry) => rebuilt(data, stored.run, entry));
 }
 
 /** In order of name. */
@@ -120,12 +128,14 @@ function loadChildren(data: StorageData, parent: RunId): LoadedRun[] {
 }
 
 function loadCommand(data: StorageData, run: number, id: number): LoadedCommand {
-  const entries = data.runs.get(run)?.entries ?? [];
-  const entry = entries.find((candidate) => candidate.kind === "command" && candidate.id === id);
+  const stored = data.runs.get(run);
+  const entries = stored?.entries ?? [];
+  const found = entries.find((candidate) => candidate.kind === "command" && candidate.id === id);
+  const entry = stored === undefined || found === undefined ? undefined : rebuilt(data, stored.run, found);
   if (entry?.kind !== "command") return { run, id, entry: null, complete: false };
   const complete =
     entry.result !== undefined || entries.some((other) => other.kind === "completion" && other.id === id);
-  return { run, id, entry: copy(entry), complete };
+  return { run, id, entry, complete };
 }
 
 function loadTimers(data: StorageData, due: { readonly until: number; readonly limit: number }): Timer[] {

@@ -23,7 +23,7 @@ export function compareTimers(a: Timer, b: Timer): number {
 }
 
 /** Where `item` stands, or would stand, in a sorted list. */
-export function lowerBound<T>(list: readonly T[], item: T, compare: (a: T, b: T) => number): number {
+export function lowerBound<T, I = T>(list: readonly T[], item: I, compare: (a: T, b: I) => number): number {
   let low = 0;
   let high = list.length;
   while (low < high) {

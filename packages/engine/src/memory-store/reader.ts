@@ -1,11 +1,21 @@
 // The memory store's reader for people.
 
-import { BadRequestError, type Entry, type Payload, type Run, type RunId, type RunStatus } from "@perdure/protocol";
-import type { KeyName, RunFilter, StoreReader } from "../store.ts";
+import {
+  BadRequestError,
+  type Entry,
+  type Payload,
+  type Run,
+  type RunId,
+  type RunStatus,
+  type StreamOwner,
+  type StreamRef,
+} from "@perdure/protocol";
+import type { KeyName, NamedStream, RunFilter, StoreReader, StreamPage } from "../store.ts";
 import { copy } from "./copy.ts";
-import { loadState, storedInOrder } from "./load.ts";
+import { loadState, readEntries, storedInOrder } from "./load.ts";
 import { compareText } from "./order.ts";
 import type { StorageData } from "./storage.ts";
+import { readPage, streamsOf } from "./streams.ts";
 
 const RUNS_PAGE_MAX = 1_000;
 
@@ -28,8 +38,8 @@ export class MemoryReader implements StoreReader {
   }
 
   async journal(id: RunId, after: number, limit: number): Promise<readonly Entry[]> {
-    const entries = this.#data.runs.get(this.#data.seqs.get(id) ?? 0)?.entries ?? [];
-    return entries.slice(Math.max(0, after), Math.max(0, after) + limit).map(copy);
+    const stored = this.#data.runs.get(this.#data.seqs.get(id) ?? 0);
+    return readEntries(this.#data, stored, Math.max(0, after), Math.max(0, after) + limit);
   }
 
   async counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>> {
@@ -47,18 +57,28 @@ export class MemoryReader implements StoreReader {
     return loadState(this.#data, key);
   }
 
+  async stream(stream: StreamRef, from: number, limit: number): Promise<StreamPage> {
+    return readPage(this.#data, stream, from, limit);
+  }
+
+  async streams(owner: StreamOwner): Promise<readonly NamedStream[]> {
+    return streamsOf(this.#data, owner);
+  }
+
   async sql(): Promise<never> {
     throw new BadRequestError("the memory store speaks no SQL");
   }
 
   async stats(): Promise<Readonly<Record<string, number>>> {
-    const { runs, timers, state, promises, waiters } = this.#data;
+    const { runs, timers, state, promises, waiters, streams } = this.#data;
     let entries = 0;
     let values = 0;
     let waits = 0;
     for (const stored of runs.values()) entries += stored.entries.length;
     for (const service of state.values()) for (const names of service.values()) values += names.size;
     for (const { list } of waiters.values()) waits += list.length;
+    let chunks = 0;
+    for (const named of streams.values()) for (const stream of named.values()) chunks += stream.chunks.length;
     const settled = [...promises.values()].reduce((sum, names) => sum + names.size, 0);
     return {
       disk_bytes: 0,
@@ -68,6 +88,8 @@ export class MemoryReader implements StoreReader {
       state: values,
       promises: settled,
       waiters: waits,
+      streams: [...streams.values()].reduce((sum, named) => sum + named.size, 0),
+      chunks,
     };
   }
 }

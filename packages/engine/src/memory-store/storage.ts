@@ -7,6 +7,7 @@
 
 import type { Entry, Payload, Result, Run, RunId } from "@perdure/protocol";
 import type { Commit, Timer, Waiter } from "../store.ts";
+import type { StoredStream } from "./streams.ts";
 
 export interface StoredRun {
   run: Run;
@@ -48,6 +49,8 @@ export interface StorageData {
   readonly timers: Timer[];
   readonly state: Map<string, Map<string, Map<string, Payload>>>;
   readonly promises: Map<string, Map<string, Result>>;
+  /** By owner (`ownerText`), then by name. */
+  readonly streams: Map<string, Map<string, StoredStream>>;
   readonly waiters: Map<string, StoredWaiters>;
   /** Targets that the commands of a run wait for. */
   readonly waits: Map<RunId, Set<string>>;
@@ -68,6 +71,7 @@ export function createMemoryStorage(hooks: StorageHooks = {}): MemoryStorage {
       timers: [],
       state: new Map(),
       promises: new Map(),
+      streams: new Map(),
       waiters: new Map(),
       waits: new Map(),
     },

@@ -17,7 +17,7 @@ export function launch(batch: Batch, run: HotRun): void {
   counters.live += 1;
   counters.attempt += 1;
   const token = counters.attempt;
-  run.attempt = { token, held: [], open: new Set(), commands: run.commands, given: run.entries };
+  run.attempt = { token, held: [], open: new Set(), streams: null, commands: run.commands, given: run.entries };
   if (run.record.deployment === null && batch.environment.deployment !== null) {
     if (run.fresh) run.record.deployment = batch.environment.deployment;
   }
@@ -32,6 +32,7 @@ export function release(batch: Batch, run: HotRun): void {
 
 function detach(batch: Batch, run: HotRun): void {
   assert(run.attempt !== null, "only a live attempt is released");
+  if (run.attempt.streams !== null) batch.view.releaseStreams(run.attempt);
   run.attempt = null;
   batch.view.touched.add(run);
   batch.counters.live -= 1;

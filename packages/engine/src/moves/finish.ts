@@ -10,6 +10,7 @@ import { abort, launch } from "./attempts.ts";
 import { complete, signal } from "./journal.ts";
 import { isExclusive, leave } from "./key-queue.ts";
 import { setStatus } from "./status.ts";
+import { trimStreams } from "./streams.ts";
 import { CANCEL_SIGNAL, VOID } from "@perdure/protocol";
 
 function statusOf(result: Result): RunStatus {
@@ -27,6 +28,7 @@ export function finish(batch: Batch, run: HotRun, result: Result): void {
   record.result = result;
   record.retry = null;
   record.cancelling = null;
+  if (record.trims !== null) trimStreams(batch, run);
   if (isExclusive(run)) leave(batch, run);
   // Watchers first: the parent may be among them by a second, idempotent call, and its cancel may be due after this.
   if (record.watched) tellWatchers(batch, run, result);

@@ -6,6 +6,7 @@ import type {
   Awaiting,
   CommandEntry,
   CompletionEntry,
+  Kept,
   NotificationEntry,
   Result,
   RunId,
@@ -21,7 +22,7 @@ export function writeHeld(batch: Batch, run: HotRun, attempt: LiveAttempt, upTo:
   let written = 0;
   for (const step of attempt.held) {
     if (step.id > upTo) break;
-    appendCommand(batch, run, step.id, { type: "step", name: step.name });
+    appendCommand(batch, run, step.id, step.command);
     attempt.open.add(step.id);
     written += 1;
   }
@@ -33,7 +34,7 @@ export function appendCommand(
   run: HotRun,
   id: number,
   command: Command,
-  extra: { result?: Result; child?: RunId } = {},
+  extra: { result?: Result; kept?: Kept; child?: RunId } = {},
 ): CommandEntry {
   const entry: CommandEntry = { kind: "command", index: run.entries + 1, at: batch.now, id, command, ...extra };
   batch.append(run, entry);
@@ -47,8 +48,9 @@ export function give(batch: Batch, run: HotRun, entry: CommandEntry | Notificati
   batch.actions.push({ type: "notify", run: run.record.id, attempt: run.attempt.token, entry });
 }
 
-export function complete(batch: Batch, run: HotRun, id: number, result: Result): void {
-  deliver(batch, run, completion(batch, run, id, result));
+export function complete(batch: Batch, run: HotRun, id: number, result: Result, kept?: Kept): void {
+  const entry = completion(batch, run, id, result);
+  deliver(batch, run, kept === undefined ? entry : { ...entry, kept });
 }
 
 /** The completion stands in the journal, and nobody is told: the run is about to start again. */

@@ -1,10 +1,11 @@
-// The contract of the store port, as tests: T1 to T5 of store.ts, and what E1 to E7 ask of a store.
+// The contract of the store port, as tests: T1 to T6 of store.ts, and what E1 to E7 ask of a store.
 
 import { describe } from "vitest";
 import type { StoreContract } from "./store-harness.ts";
 import { describeLoads } from "./store-loads.ts";
 import { describeProperties } from "./store-properties.ts";
 import { describeReader } from "./store-reader.ts";
+import { describeStreams } from "./store-streams.ts";
 import { describeWrites } from "./store-writes.ts";
 
 /** Declares the tests that every store passes. */
@@ -13,6 +14,7 @@ export function describeStore(name: string, contract: StoreContract): void {
     describeWrites(contract);
     describeLoads(contract);
     describeReader(contract);
+    describeStreams(contract);
     describeProperties(contract);
   });
 }

@@ -17,6 +17,8 @@ const RESULTS: readonly Result[] = [
 export const SAMPLE_COMMANDS: readonly Command[] = [
   { type: "step", name: "charge" },
   { type: "step", name: "", atMostOnce: true },
+  { type: "step", name: "ask", into: "log" },
+  { type: "step", name: "ask", atMostOnce: true, into: "" },
   { type: "sleep", wakeAt: 5_000 },
   { type: "sleep", name: "nap", wakeAt: 6_000 },
   { type: "call", target: { service: "a", handler: "b" }, input: null },
@@ -54,6 +56,10 @@ export const SAMPLE_COMMANDS: readonly Command[] = [
   { type: "attach", ref: { run: runIdOf(4) } },
   { type: "attach", ref: { target: { service: "a", handler: "b", key: "k" }, idempotencyKey: "i" } },
   { type: "output", ref: { workflow: "w", key: "k" } },
+  { type: "append", stream: "log ☃", count: 3 },
+  { type: "readStream", stream: "log", from: 0 },
+  { type: "streamLength", stream: "" },
+  { type: "trimStream", stream: "log", before: 7 },
   ...RESULTS.map((completion): Command => ({ type: "completeAwakeable", awakeable: "sign_1abc", completion })),
 ];
 

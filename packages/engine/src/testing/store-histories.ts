@@ -1,7 +1,17 @@
 // Random histories for the property test: intents that mean something in whatever state they meet, turned into commits
 // that an engine could have made. Small numbers of runs, keys and names, so that they often meet.
 
-import { type Entry, isFinished, type Payload, type Result, type Run, RUN_STATUSES } from "@perdure/protocol";
+import {
+  type Entry,
+  isFinished,
+  type Payload,
+  type Result,
+  type Run,
+  RUN_STATUSES,
+  streamOwner,
+  type StreamRef,
+  streamText,
+} from "@perdure/protocol";
 import fc from "fast-check";
 import { type KeyName, laneOf, type Mutation, type Timer, type WaitTarget } from "../store.ts";
 import { SAMPLE_COMMANDS } from "./sample-entries.ts";
@@ -19,6 +29,11 @@ export const TARGETS: readonly WaitTarget[] = [
   { kind: "run", run: runIdOf(2) },
   { kind: "promise", service: "flow", key: "\uFFFD", name: "n" },
 ];
+/** Owned by keys, and by the first runs (of which some have a key: then nobody names it). */
+export const STREAMS: readonly StreamRef[] = NAMES.flatMap((name) => [
+  ...KEYS.map((owner): StreamRef => ({ owner, name })),
+  ...[1, 2, 3, 4].map((run): StreamRef => ({ owner: { run: runIdOf(run, 0) }, name })),
+]);
 const KINDS = ["sleep", "start", "wake", "retry"] as const;
 const MODES = ["exclusive", "shared", "workflow"] as const;
 
@@ -36,6 +51,9 @@ export interface Intent {
     | "unstate"
     | "promise"
     | "wait"
+    | "stream"
+    | "keep"
+    | "trim"
     | "contradict"
     | "stale"
     | "reopen";
@@ -58,8 +76,30 @@ export function histories(large: number | undefined): fc.Arbitrary<History> {
   const payload =
     large === undefined ? small : fc.oneof({ weight: 12, arbitrary: small }, { weight: 1, arbitrary: big });
   const number = fc.nat({ max: 1_000 });
-  const often = ["insert", "update", "append", "append", "append", "timer", "state", "promise", "wait"] as const;
-  const seldom = ["promote", "delete", "truncate", "untimer", "unstate", "contradict", "stale", "reopen"] as const;
+  const often = [
+    "insert",
+    "update",
+    "append",
+    "append",
+    "append",
+    "timer",
+    "state",
+    "promise",
+    "wait",
+    "stream",
+    "keep",
+  ] as const;
+  const seldom = [
+    "promote",
+    "delete",
+    "truncate",
+    "trim",
+    "untimer",
+    "unstate",
+    "contradict",
+    "stale",
+    "reopen",
+  ] as const;
   const what = fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...often) },
     { weight: 1, arbitrary: fc.constantFrom(...seldom) },
@@ -82,6 +122,7 @@ interface KnownRun {
 export class HistoryState {
   readonly #runs = new Map<number, KnownRun>();
   #timers: Timer[] = [];
+  readonly #ends = new Map<string, number>();
   #seq = 0;
   #arrival = 0;
 
@@ -122,6 +163,12 @@ export class HistoryState {
         ];
       case "wait":
         return [this.#wait(intent)];
+      case "stream":
+        return [this.#appendStream(streamAt(a), itemsOf(intent), b % 2 === 0 ? null : `${c}.1`, c)];
+      case "keep":
+        return known === undefined ? [] : this.#keep(known, intent);
+      case "trim":
+        return [this.#trim(streamAt(a), b)];
       case "contradict":
       case "stale":
       case "reopen":
@@ -198,6 +245,8 @@ export class HistoryState {
 
   #delete({ run }: KnownRun): readonly Mutation[] {
     this.#runs.delete(run.seq);
+    for (const stream of STREAMS)
+      if ("run" in stream.owner && stream.owner.run === run.id) this.#ends.delete(streamText(stream));
     return [{ type: "deleteRun", run: run.seq, id: run.id }];
   }
 
@@ -207,6 +256,42 @@ export class HistoryState {
     if (entry.kind === "command") known.commands = entry.id;
     known.counts[entry.index] = known.commands;
     return [{ type: "appendEntry", run: known.run.seq, commands: known.commands, entry }];
+  }
+
+  #appendStream(stream: StreamRef, items: readonly Payload[], writer: string | null, at: number): Mutation {
+    const from = this.#ends.get(streamText(stream)) ?? 0;
+    this.#ends.set(streamText(stream), from + items.length);
+    return { type: "appendStream", stream, from, items, writer, at };
+  }
+
+  #trim(stream: StreamRef, b: number): Mutation {
+    return { type: "trimStream", stream, before: b % ((this.#ends.get(streamText(stream)) ?? 0) + 1) };
+  }
+
+  /** A step whose result goes into a stream, or a read of all that is there. */
+  #keep(known: KnownRun, { a, b, c, payload }: Intent): readonly Mutation[] {
+    const stream: StreamRef = { owner: streamOwner(known.run), name: NAMES[a % NAMES.length] ?? "" };
+    const base = { index: known.entries + 1, at: c };
+    known.entries += 1;
+    known.commands += 1;
+    known.counts[known.entries] = known.commands;
+    const head = { kind: "command", ...base, id: known.commands } as const;
+    const end = this.#ends.get(streamText(stream)) ?? 0;
+    const result = { kind: "value", value: payload } as const;
+    const write = (entry: Entry): Mutation => ({
+      type: "appendEntry",
+      run: known.run.seq,
+      commands: known.commands,
+      entry,
+    });
+    const from = b % Math.max(1, end);
+    if (b % 2 === 0 && end > 0) {
+      const kept = { stream: stream.name, from, count: end - from, form: "list" } as const;
+      return [write({ ...head, command: { type: "readStream", stream: stream.name, from }, result, kept })];
+    }
+    const kept = { stream: stream.name, from: end, count: 1, form: "item" } as const;
+    const command = { type: "step", name: "s", into: stream.name } as const;
+    return [this.#appendStream(stream, [payload], null, c), write({ ...head, command, result, kept })];
   }
 
   #truncate(known: KnownRun, from: number): readonly Mutation[] {
@@ -233,6 +318,14 @@ export class HistoryState {
     if (b % 3 === 1) return { type: "insertRun", run: known.run };
     return { type: "promoteRun", id: runIdOf(888_888), at: 1 };
   }
+}
+
+function streamAt(a: number): StreamRef {
+  return STREAMS[a % STREAMS.length] as StreamRef;
+}
+
+function itemsOf({ a, b, payload }: Intent): readonly Payload[] {
+  return Array.from({ length: 1 + (b % 4) }, (_, i) => (i === a % 4 ? payload : `${i}`));
 }
 
 function resultOf({ a, payload }: Intent): Result {

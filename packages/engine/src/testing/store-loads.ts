@@ -129,6 +129,8 @@ function describeLoadedRuns(test: StoreTest): void {
         tails: [],
         timers: [],
         finished: [],
+        streams: [],
+        ranges: [],
       };
       expect(await writer.store.load(needs({}))).toEqual(empty);
     });

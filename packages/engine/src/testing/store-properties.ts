@@ -6,7 +6,17 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMemoryStorage, openMemoryStore } from "../memory-store.ts";
 import type { Mutation, Needs, Store } from "../store.ts";
-import { type History, histories, HistoryState, type Intent, KEYS, NAMES, RUNS, TARGETS } from "./store-histories.ts";
+import {
+  type History,
+  histories,
+  HistoryState,
+  type Intent,
+  KEYS,
+  NAMES,
+  RUNS,
+  STREAMS,
+  TARGETS,
+} from "./store-histories.ts";
 import { needs, type OpenedStore, runIdOf, type StoreContract } from "./store-harness.ts";
 
 const HISTORIES = 40;
@@ -113,6 +123,10 @@ class Comparison {
     }
     for (const service of ["inbox", "flow", "stale"])
       expect(await real.stateKeys(service, null, 10)).toEqual(await model.stateKeys(service, null, 10));
+    for (const stream of STREAMS) {
+      expect(await real.stream(stream, 2, 3)).toStrictEqual(await model.stream(stream, 2, 3));
+      expect(await real.streams(stream.owner)).toStrictEqual(await model.streams(stream.owner));
+    }
     for (const parent of [1, 2, 3])
       expect(await real.runs({ parent: runIdOf(parent), limit: 9 })).toStrictEqual(
         await model.runs({ parent: runIdOf(parent), limit: 9 }),
@@ -143,6 +157,8 @@ function everything(): Needs {
     children: [1, 2, 3].map((run) => runIdOf(run)),
     commands,
     tails: SEQS.map((run) => ({ run, from: 2 })),
+    streams: STREAMS,
+    ranges: STREAMS.map((stream) => ({ stream, from: 1 })),
     timers: { until: 25, limit: 7 },
     finished: { afterSeq: 1, limit: 4 },
   });

@@ -53,6 +53,7 @@ function outsideOf(guard: EffectGuard, executor: Executor): Executor {
   const leave = (replies: AttemptReplies): AttemptReplies => ({
     command: (...args) => guard.outside(() => replies.command(...args)),
     propose: (...args) => guard.outside(() => replies.propose(...args)),
+    append: (...args) => guard.outside(() => replies.append(...args)),
     retrying: (...args) => guard.outside(() => replies.retrying(...args)),
     end: (...args) => guard.outside(() => replies.end(...args)),
     suspend: (...args) => guard.outside(() => replies.suspend(...args)),

@@ -3,7 +3,7 @@
 import type { CommandView, EntryView, SignalName, WaitView } from "@perdure/protocol";
 import { shortId } from "./run-lookup.ts";
 import { targetText } from "./target.ts";
-import { printable } from "./text.ts";
+import { plural, printable } from "./text.ts";
 import { clockTime } from "./time-text.ts";
 import { failureText, payloadText, resultText, type ValueOptions } from "./values.ts";
 
@@ -11,7 +11,7 @@ export function commandText(command: CommandView, options: ValueOptions): string
   const quoted = (text: string | undefined): string => printable(JSON.stringify(text ?? ""));
   switch (command.type) {
     case "step":
-      return `step ${quoted(command.name)}${command.atMostOnce === true ? " (at most once)" : ""}`;
+      return `step ${quoted(command.name)}${command.atMostOnce === true ? " (at most once)" : ""}${command.into === undefined ? "" : ` into stream ${quoted(command.into)}`}`;
     case "sleep":
       return `sleep${command.name === undefined ? "" : ` ${quoted(command.name)}`} until ${clockTime(Date.parse(command.wakeAt ?? ""))}`;
     case "call":
@@ -44,6 +44,14 @@ export function commandText(command: CommandView, options: ValueOptions): string
       return `look at the result of ${refText(command)}`;
     case "completeAwakeable":
       return `settle awakeable ${command.awakeable ?? ""}${completionText(command, options)}`;
+    case "append":
+      return `append ${plural(command.count ?? 0, "item")} to stream ${quoted(command.stream)}`;
+    case "readStream":
+      return `read stream ${quoted(command.stream)}${command.from ? ` from ${command.from}` : ""}`;
+    case "streamLength":
+      return `length of stream ${quoted(command.stream)}`;
+    case "trimStream":
+      return `trim stream ${quoted(command.stream)} before ${command.before ?? 0}`;
   }
 }
 

@@ -15,6 +15,8 @@ import {
   type Instant,
   type InstantText,
   type JsonValue,
+  type Kept,
+  type KeptView,
   type Payload,
   type PayloadView,
   type Result,
@@ -128,9 +130,16 @@ export function entryView(run: RunId, entry: Entry, bytesMax: number): EntryView
         command: commandView(entry.command, bytesMax),
         ...(entry.child === undefined ? {} : { child: entry.child }),
         ...(entry.result === undefined ? {} : { result: resultView(entry.result, bytesMax) }),
+        ...keptView(entry.kept),
       };
     case "completion":
-      return { ...head, kind: "completion", id: entry.id, result: resultView(entry.result, bytesMax) };
+      return {
+        ...head,
+        kind: "completion",
+        id: entry.id,
+        result: resultView(entry.result, bytesMax),
+        ...keptView(entry.kept),
+      };
     case "signal": {
       const awakeable = awakeableOf(run, entry.signal);
       return {
@@ -155,6 +164,12 @@ export function entryView(run: RunId, entry: Entry, bytesMax: number): EntryView
     case "resumed":
       return { ...head, kind: "resumed", ...(entry.forget === undefined ? {} : { forget: entry.forget }) };
   }
+}
+
+function keptView(kept: Kept | undefined): { readonly kept: KeptView } | Record<never, never> {
+  if (kept === undefined) return {};
+  const { stream, from, count } = kept;
+  return { kept: { stream, from, count } };
 }
 
 function commandView(command: Command, bytesMax: number): CommandView {

@@ -18,6 +18,8 @@ export interface CrashTest {
   readonly outside?: (world: TestWorld) => Promise<boolean> | boolean;
   /** Compares results. Default: equal as JSON. */
   readonly same?: (reference: Result, actual: Result) => boolean;
+  /** What else has to be the same when the run has ended, for example `(world) => world.stream(…)`. Compared as JSON. */
+  readonly observe?: (world: TestWorld) => Promise<unknown> | unknown;
   readonly limits?: Partial<Limits>;
   /** Called before each world, to empty what steps write to outside of it. */
   readonly reset?: () => void;
@@ -39,6 +41,12 @@ export interface CrashReport {
 
 export class CrashTestError extends Error {
   override readonly name = "CrashTestError";
+}
+
+interface Ended {
+  readonly result: Result | null;
+  /** As JSON. */
+  readonly observed: string | null | undefined;
 }
 
 /** One event a batch, so that every entry is a crash point of its own. */
@@ -64,7 +72,7 @@ export async function crashAtEveryEntry(test: CrashTest): Promise<CrashReport> {
       const where = `crash ${fate === "lose" ? "before" : "after"} the flush of commit ${point} of ${commits}`;
       const outcome = await crashOnce(test, memory, point, fate, where);
       crashes += 1;
-      check(test, reference.result, outcome.result, memory.executions, where);
+      check(test, reference, outcome, memory.executions, where);
       repeated += countRepeated(memory.executions);
     }
   }
@@ -77,7 +85,7 @@ async function crashOnce(
   point: number,
   fate: "lose" | "orphan",
   where: string,
-): Promise<{ readonly result: Result | null }> {
+): Promise<Ended> {
   let seen = 0;
   try {
     const first = await runWorld(test, memory, (world) => {
@@ -98,7 +106,7 @@ async function runWorld(
   test: CrashTest,
   memory: TestMemory,
   prepare: (world: TestWorld) => void,
-): Promise<{ readonly result: Result | null; readonly executions: number }> {
+): Promise<Ended & { readonly executions: number }> {
   const world = new TestWorld({ services: test.services, memory, limits: { ...SMALLEST_BATCHES, ...test.limits } });
   prepare(world);
   await world.open();
@@ -111,10 +119,11 @@ async function runWorld(
     },
   );
   await Promise.race([submitted, crashOf(world)]);
-  if (run === null) return { result: null, executions: 0 };
+  if (run === null) return { result: null, observed: null, executions: 0 };
   const result = await world.finish(run, test.outside);
+  const observed = result === null ? null : JSON.stringify(await test.observe?.(world));
   if (!world.crashed) world.crash();
-  return { result, executions: memory.executions.length };
+  return { result, observed, executions: memory.executions.length };
 }
 
 async function crashOf(world: TestWorld): Promise<void> {
@@ -123,16 +132,20 @@ async function crashOf(world: TestWorld): Promise<void> {
 
 function check(
   test: CrashTest,
-  reference: Result,
-  actual: Result | null,
+  { result: reference, observed: expected }: Ended,
+  { result: actual, observed }: Ended,
   executions: readonly Execution[],
   where: string,
 ): void {
-  if (actual === null) throw new CrashTestError(`${where}: the run has no result`);
+  if (actual === null || reference === null) throw new CrashTestError(`${where}: the run has no result`);
   const same = test.same ?? ((a: Result, b: Result): boolean => JSON.stringify(a) === JSON.stringify(b));
   if (!same(reference, actual))
     throw new CrashTestError(
       `${where}: another result\n  without a crash  ${JSON.stringify(reference)}\n  with it          ${JSON.stringify(actual)}`,
+    );
+  if (observed !== expected)
+    throw new CrashTestError(
+      `${where}: something else is observed\n  without a crash  ${expected}\n  with it          ${observed}`,
     );
   const twice = executions.find((execution) => execution.journaledBefore);
   if (twice !== undefined)

@@ -13,6 +13,7 @@ import {
   type Limits,
   type MemoryStorage,
   type Scheduler,
+  type StreamItem,
 } from "@perdure/engine";
 import { Catalog } from "@perdure/host";
 import {
@@ -36,6 +37,7 @@ import {
   type Result,
   type Run,
   type RunId,
+  type StreamOwner,
   type Target,
 } from "@perdure/protocol";
 
@@ -84,6 +86,8 @@ export class TestWorld {
   #steps = 0;
   #activity = 0;
   #crashed = false;
+  /** The engine itself broke: nothing goes on any more. */
+  #failure: { readonly error: unknown } | undefined = undefined;
 
   constructor(options: TestWorldOptions) {
     this.memory = options.memory ?? createTestMemory();
@@ -96,6 +100,7 @@ export class TestWorld {
       environment: this.catalog,
       clock: this.#clock,
       scheduler: this.#scheduler,
+      onFailure: (error) => (this.#failure ??= { error }),
       retentionEveryMs: Number.POSITIVE_INFINITY, // Else the clock would jump from sweep to sweep for ever.
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     });
@@ -144,6 +149,12 @@ export class TestWorld {
 
   journal(id: RunId): Promise<readonly Entry[]> {
     return openMemoryStore(this.memory.storage).reader.journal(id, 0, 1_000_000);
+  }
+
+  /** The items of a stream: of a key's, or of a run of no key. */
+  async stream(owner: StreamOwner, name: string): Promise<readonly StreamItem[]> {
+    const { reader } = openMemoryStore(this.memory.storage);
+    return (await reader.stream({ owner, name }, 0, Number.MAX_SAFE_INTEGER)).items;
   }
 
   runs(): Promise<readonly Run[]> {
@@ -211,6 +222,7 @@ export class TestWorld {
     for (let jumps = 0; jumps < JUMPS_MAX; jumps += 1) {
       await this.settle();
       if (this.#crashed) return null;
+      if (this.#failure !== undefined) throw this.#failure.error;
       const record = await this.run(run);
       if (record !== null && isFinished(record.status)) return record.result;
       if (record?.status === "paused") throw new Error(`run ${run} is paused: ${describeFailure(record.pausedBy)}`);

@@ -1,6 +1,7 @@
 // Everything that the SDK offers, crashed at every entry: the same result, and no journaled effect run twice (E1, E2, E5).
 
 import { object, service, shared, workflow, TerminalError, CancelledError, type AnyDefinition } from "@perdure/sdk";
+import type { RunId } from "@perdure/protocol";
 import { describe, expect, test } from "vitest";
 import { crashAtEveryEntry, TestWorld, type CrashTest } from "../../src/testing.ts";
 
@@ -52,7 +53,52 @@ const approval = workflow("approval", {
   },
 });
 
+const log = object("log", {
+  async work(ctx, rounds: number) {
+    const stream = ctx.stream<string | Uint8Array | { base64: string }>("log");
+    const before = await stream.length();
+    stream.append("begin", { base64: "no bytes" });
+    const seen: unknown[] = [];
+    for (let i = 0; i < rounds; i += 1) {
+      const answer = await ctx.step(
+        `answer ${i}`,
+        ({ stream: open }) => {
+          open<string>("tokens").write(`${i}a`, `${i}b`);
+          open<string>("tokens").write(`${i}c`);
+          return effect(`answer ${i}`, `answer ${i} ${"x".repeat(i * 10)}`);
+        },
+        { into: "log" },
+      );
+      stream.append(answer.length % 2 === 0 ? answer : new Uint8Array([i]));
+      seen.push(await stream.read(before + i));
+      if (i === 1) stream.trim(before + 3);
+      await ctx.sleep("1m");
+    }
+    const beside = await Promise.all([
+      ctx.step("beside", () => "beside", { into: "log" }),
+      ctx.step("nothing", () => undefined, { into: "log" }),
+      ctx
+        .step("refused", () => Promise.reject(new TerminalError("refused")), { into: "log" })
+        .catch((error: unknown) => String(error)),
+      ctx.call("log", "other")["note"]?.("from a run of the key"),
+      stream.read(),
+    ]);
+    return { seen, beside, length: await stream.length() };
+  },
+  note: shared(async (ctx, text: string) => {
+    ctx.stream("log").append(text);
+    return ctx.stream("log").read();
+  }),
+});
+
 const features = service("features", {
+  async streams(ctx) {
+    ctx.stream("own").append(1);
+    const first = await ctx.call(log, "k").work(3);
+    const second = await ctx.call(log, "k").work(1);
+    ctx.stream("own").append(2, 3);
+    return { first, second, own: await ctx.stream<number>("own").read() };
+  },
   async sequential(ctx, input: { n: number }) {
     let value = input.n;
     for (let i = 0; i < 4; i += 1) value = await ctx.step(`add ${i}`, () => effect(`add ${i}`, value + 1));
@@ -175,13 +221,25 @@ const features = service("features", {
   },
 });
 
-const services: readonly AnyDefinition[] = [features, counter, worker, approval];
+const services: readonly AnyDefinition[] = [features, counter, worker, approval, log];
 const of = (handler: string, extra: Partial<CrashTest> = {}): CrashTest => ({
   services,
   target: { service: "features", handler },
   reset,
   ...extra,
 });
+
+/** Of all streams that the scenario has; `tokens` are written again by steps that run again. */
+async function journaledItems(world: TestWorld): Promise<unknown> {
+  const [run] = await world.runs();
+  const streams = [
+    await world.stream({ service: "log", key: "k" }, "log"),
+    await world.stream({ service: "log", key: "other" }, "log"),
+    await world.stream({ run: (run as { id: RunId }).id }, "own"),
+  ];
+  expect((await world.stream({ service: "log", key: "k" }, "tokens")).length).toBeGreaterThanOrEqual(12);
+  return streams.map((items) => items.map(({ offset, payload, writer }) => [offset, String(payload), writer]));
+}
 
 describe("crashed at every entry, the result is the same and no journaled effect runs twice", () => {
   test.each([
@@ -203,6 +261,32 @@ describe("crashed at every entry, the result is the same and no journaled effect
     expect(report.result.kind, JSON.stringify(report.result)).not.toBe("failure");
     expect(report.crashes).toBe(report.commits * 2);
     expect(report.commits).toBeGreaterThan(2);
+  });
+
+  test("streams: each journaled item stands there once, in order", async () => {
+    const report = await crashAtEveryEntry(of("streams", { observe: journaledItems }));
+    expect(report.result).toMatchObject({ kind: "value" });
+    const { first, own } = JSON.parse(String((report.result as { value: unknown }).value)) as {
+      readonly first: { readonly seen: readonly (readonly unknown[])[]; readonly beside: readonly unknown[] };
+      readonly own: readonly number[];
+    };
+    expect(own).toEqual([1, 2, 3]);
+    expect(first.seen[0]).toEqual(["begin", { base64: "no bytes" }, "answer 0 ", { base64: "AA==" }]);
+    // Trimmed before its fourth item, of what it would have read from its third on.
+    expect(first.seen[2]?.[0]).toEqual({ base64: "AA==" });
+    expect(first.beside.slice(0, 4)).toEqual(["beside", null, "TerminalError: refused", ["from a run of the key"]]);
+  });
+
+  test("streams: what a step writes is there at least once, and says which try wrote it", async () => {
+    const world = await new TestWorld({ services }).open();
+    const run = await world.submit({ service: "log", handler: "work", key: "k" }, 2);
+    await world.finish(run);
+    const tokens = await world.stream({ service: "log", key: "k" }, "tokens");
+    expect(tokens.map(({ payload, writer }) => [payload, writer])).toEqual(
+      [0, 1].flatMap((i) => ["a", "b", "c"].map((letter) => [`"${i}${letter}"`, `${3 + i * 4}.1`])),
+    );
+    // One append for what was written in one tick.
+    expect(new Set(tokens.slice(0, 3).map(({ at }) => at)).size).toBe(1);
   });
 
   test("signals", async () => {

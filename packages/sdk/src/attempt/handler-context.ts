@@ -24,6 +24,7 @@ import {
 import type { Calls, RunHandle, Sends } from "../context/calls.ts";
 import type { Awakeable, Log, WorkflowContext, WorkflowPromise } from "../context/context.ts";
 import type { CallOptions, SendOptions, StepInfo, StepOptions } from "../context/options.ts";
+import type { Stream } from "../context/streams.ts";
 import type { AnyDefinition } from "../definitions/service.ts";
 import type { ContextInternals } from "../internals.ts";
 import { encode, encodeRejection, encodeResult } from "../json.ts";
@@ -33,6 +34,7 @@ import { ReplayableRandom } from "./prng.ts";
 import type { ReplayAttempt } from "./replay-attempt.ts";
 import { ChildReference, RunReference, refusedHandle } from "./run-reference.ts";
 import { SignalIterator } from "./signal-iterator.ts";
+import { StreamReference } from "./stream-reference.ts";
 import type { TargetSink } from "../definitions/target-calls.ts";
 import { targetCalls } from "../definitions/target-calls.ts";
 import { WorkflowPromiseReference } from "./workflow-promise.ts";
@@ -145,6 +147,13 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
   promise<T = unknown>(name: string): WorkflowPromise<T> {
     this.#keyed("promises");
     return new WorkflowPromiseReference<T>(this.#attempt, name);
+  }
+
+  // Streams
+  // -------
+
+  stream<T = unknown>(name: string): Stream<T> {
+    return new StreamReference<T>(this.#attempt, name, this.#mode);
   }
 
   // Other runs

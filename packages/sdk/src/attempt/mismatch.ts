@@ -1,7 +1,7 @@
 // Divergence: the code takes another path than the journal
 // ========================================================
-// Compared is what tells two commands apart for a reader: type, name, target and key. The payloads are not: they may be
-// long, and a new deployment may well build the same call with another field in it.
+// Compared is what tells two commands apart for a reader: type, name, target, key, and how many items are appended. The
+// payloads are not: they may be long, and a new deployment may well build the same call with another field in it.
 
 import type { Command, RunRef, Target } from "@perdure/protocol";
 import { JournalMismatchError } from "@perdure/protocol";
@@ -34,6 +34,12 @@ export function sameCommand(recorded: Command, now: Command): boolean {
       return recorded.type === now.type && describeRef(recorded.ref) === describeRef(now.ref);
     case "completeAwakeable":
       return recorded.type === "completeAwakeable" && recorded.awakeable === now.awakeable;
+    case "append":
+      return recorded.type === "append" && recorded.stream === now.stream && recorded.count === now.count;
+    case "readStream":
+    case "streamLength":
+    case "trimStream":
+      return recorded.type === now.type && recorded.stream === now.stream;
   }
 }
 
@@ -116,6 +122,12 @@ function describeCommand(command: Command): readonly [string, string] {
       return [command.type, describeRef(command.ref)];
     case "completeAwakeable":
       return ["completeAwakeable", command.awakeable];
+    case "append":
+      return ["append", `stream=${JSON.stringify(command.stream)} count=${command.count}`];
+    case "readStream":
+    case "streamLength":
+    case "trimStream":
+      return [command.type, `stream=${JSON.stringify(command.stream)}`];
   }
 }
 
@@ -137,7 +149,7 @@ function describeRef(ref: RunRef): string {
 
 /** Functions of the SDK between the place where the stack is captured and the user's code. */
 const OURS =
-  /\b(?:captureStack|ReplayAttempt|HandlerContext|TargetCalls\w*|RunReference|ChildReference|signalRun|cancelRun|WorkflowPromiseReference|SignalIterator)\b|\bProxy\.<anonymous>/;
+  /\b(?:captureStack|ReplayAttempt|HandlerContext|TargetCalls\w*|RunReference|ChildReference|signalRun|cancelRun|WorkflowPromiseReference|StreamReference|SignalIterator)\b|\bProxy\.<anonymous>/;
 const FRAMES_MAX = 25;
 
 /** Where in user code the SDK was called, from a stack that was captured inside of it. V8's and QuickJS' form. */

@@ -28,7 +28,10 @@ import type {
   Awaiting,
   Command,
   CommandEntry,
+  CompletionEntry,
   Entry,
+  Failure,
+  Payload,
   Result,
   RetryPolicy,
   SignalName,
@@ -41,6 +44,7 @@ import {
   failureFrom,
   failureResult,
   isPerdureError,
+  ItemsTrimmedError,
   valueResult,
 } from "@perdure/protocol";
 import type { StepOptions } from "../context/options.ts";
@@ -50,6 +54,7 @@ import { retryAfterMs } from "./backoff.ts";
 import { HandlerContext } from "./handler-context.ts";
 import { readInput, writeOutput } from "./handler-payloads.ts";
 import { JournalCursor } from "./journal-cursor.ts";
+import { LiveWrites } from "./live-writes.ts";
 import type { Divergence } from "./mismatch.ts";
 import { callerPosition, captureStack, mismatchError, sameCommand } from "./mismatch.ts";
 import { never, rejected, settledNow } from "./promises.ts";
@@ -79,6 +84,7 @@ interface Held {
   readonly id: number;
   readonly command: Command;
   readonly result: Result | undefined;
+  readonly items: readonly Payload[] | undefined;
 }
 
 export class ReplayAttempt implements Attempt, StepHost {
@@ -115,6 +121,8 @@ export class ReplayAttempt implements Attempt, StepHost {
   #controller: AbortControllerLike | undefined = undefined;
   #cancelled: CancelledError | undefined = undefined;
   #cancelGrace: (() => void) | undefined = undefined;
+  /** Made when a step first writes into a stream. */
+  #writes: LiveWrites | undefined = undefined;
   /** How the handler ended, while there is still something to replay. */
   #outcome: { readonly result: Result; readonly how: string } | undefined = undefined;
   /** When the sweep first saw it blocked, and what it had seen by then. */
@@ -243,14 +251,14 @@ export class ReplayAttempt implements Attempt, StepHost {
   }
 
   /** Counts a command; compares it with the recorded one, or sends it. */
-  issue(command: Command, result?: Result): number {
+  issue(command: Command, result?: Result, items?: readonly Payload[]): number {
     this.#issued += 1;
     const id = this.#issued;
     const recorded = this.#cursor.recorded(id);
     if (recorded !== undefined) {
       if (!sameCommand(recorded.command, command)) this.#diverged(recorded, { kind: "command", command });
-    } else if (this.#live) this.replies.command(id, command, result);
-    else this.#held.push({ id, command, result }); // A2
+    } else if (this.#live) this.replies.command(id, command, result, items);
+    else this.#held.push({ id, command, result, items }); // A2
     if (!this.#busy) this.touch();
     return id;
   }
@@ -270,7 +278,7 @@ export class ReplayAttempt implements Attempt, StepHost {
     const refusal = this.refusal();
     if (refusal !== undefined) return refusal;
     let atMostOnce = options?.atMostOnce === true;
-    const id = this.issue(atMostOnce ? { type: "step", name, atMostOnce: true } : { type: "step", name });
+    const id = this.issue(stepCommand(name, atMostOnce, options?.into));
     if (this.over) return never();
     if (!this.#live) {
       const recorded = this.#cursor.recorded(id)?.command;
@@ -368,8 +376,18 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.closed = this.over || this.#outcome !== undefined;
   }
 
+  write(stream: string, writer: string, items: readonly Payload[]): void {
+    this.#writes ??= new LiveWrites(this.replies);
+    this.#writes.add(stream, writer, items);
+  }
+
+  flushWrites(): void {
+    this.#writes?.flush();
+  }
+
   fail(failure: AttemptFailure): void {
     if (this.over) return;
+    this.flushWrites();
     this.#finish("failed");
     this.replies.error(failure);
   }
@@ -464,6 +482,10 @@ export class ReplayAttempt implements Attempt, StepHost {
           }
         }
         this.#waits.delete(entry.id);
+        if (isTrimmed(entry)) {
+          this.fail({ failure: entry.result.failure, behavior: "pause", command: entry.id });
+          return true; // E2: it saw the items before, and sees nothing else now.
+        }
         wait.settle(entry.result as Result);
         return true;
       }
@@ -503,7 +525,7 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.#live = true;
     const recorded = this.#cursor.recordedCount;
     this.#cursor.forgetPast();
-    for (const { id, command, result } of this.#held.splice(0)) this.replies.command(id, command, result);
+    for (const { id, command, result, items } of this.#held.splice(0)) this.replies.command(id, command, result, items);
     if (this.#outcome !== undefined) {
       this.#end(this.#outcome.result);
       return;
@@ -576,7 +598,23 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.#signals = undefined;
     this.#cursor.drop();
     this.#held = [];
+    this.#writes?.drop();
     this.#state = null;
     this.#options.ended(this);
   }
+}
+
+function stepCommand(name: string, atMostOnce: boolean, into: string | undefined): Command {
+  if (into === undefined) return atMostOnce ? { type: "step", name, atMostOnce: true } : { type: "step", name };
+  return atMostOnce ? { type: "step", name, atMostOnce: true, into } : { type: "step", name, into };
+}
+
+/** Its result stood in a stream that was trimmed since. */
+function isTrimmed(
+  entry: CommandEntry | CompletionEntry,
+): entry is (CommandEntry | CompletionEntry) & {
+  readonly result: { readonly kind: "failure"; readonly failure: Failure };
+} {
+  const { kept, result } = entry;
+  return kept !== undefined && result?.kind === "failure" && result.failure.errorCode === ItemsTrimmedError.code;
 }

@@ -19,6 +19,7 @@ import type {
   Awaiting,
   CommandEntry,
   Instant,
+  Payload,
   Result,
   ResumedEntry,
   RetryEntry,
@@ -34,10 +35,12 @@ import {
   UnknownEffectError,
 } from "@perdure/protocol";
 import type { Reconciled, StepInfo, StepOptions } from "../context/options.ts";
+import type { StreamWriter } from "../context/streams.ts";
 import { resolveRetry } from "../definitions/manifest.ts";
 import { encodeResult } from "../json.ts";
 import type { AbortControllerLike, AbortSignalLike, HandlerScope, SdkPorts } from "../ports.ts";
 import { backoffMs, retryAfterMs, upstreamWaitMs } from "./backoff.ts";
+import { checkStreamName, encodeItems } from "./stream-reference.ts";
 import { Wait } from "./wait.ts";
 
 /** Timers of the usual runtimes hold 31 bits. A longer wait is asked for again. */
@@ -53,6 +56,9 @@ export interface StepHost {
   readonly over: boolean;
   /** Ends the attempt. */
   fail(failure: AttemptFailure): void;
+  /** Items for a stream, sent off with the others of this tick, or by `flushWrites`. */
+  write(stream: string, writer: string, items: readonly Payload[]): void;
+  flushWrites(): void;
   /** `ctx` is out of bounds between the two. */
   enterStep(): void;
   leaveStep(): void;
@@ -236,6 +242,7 @@ export class StepTask extends Wait {
     this.#clearTimer();
     if (this.#state === "over" || this.#host.over) return;
     this.#state = this.#state === "abandoned" ? "over" : "proposed";
+    this.#host.flushWrites();
     this.#host.replies.propose(this.id, result);
   }
 
@@ -281,6 +288,7 @@ export class StepTask extends Wait {
         ? backoffMs(policy, this.#tries, ports.random())
         : upstreamWaitMs(policy, asked, ports.random());
     this.#retryAt = now + wait;
+    this.#host.flushWrites();
     replies.retrying(this.id, this.#tries, failureFrom(error), this.#retryAt);
     this.#waitForRetry();
   }
@@ -392,6 +400,12 @@ export class StepTask extends Wait {
     return generation === 0 ? `${scope.run}-${this.id}` : `${scope.run}.${generation}-${this.id}`;
   }
 
+  /** S3: what a try writes after its end is not heard. */
+  write(attempt: number, stream: string, items: readonly unknown[]): void {
+    if (this.#state !== "running" || attempt !== this.#tries + 1 || this.#host.over) return;
+    this.#host.write(stream, `${this.id}.${attempt}`, encodeItems(stream, items));
+  }
+
   get signal(): AbortSignalLike {
     this.#controller ??= this.#host.ports.createAbortController();
     if (this.#host.over) this.#controller.abort("the attempt is over");
@@ -415,6 +429,14 @@ class Info implements StepInfo {
 
   get signal(): AbortSignalLike {
     return this.#task.signal;
+  }
+
+  /** A function of its own, since arguments like to be destructured. */
+  get stream(): <T>(name: string) => StreamWriter<T> {
+    return (name) => {
+      checkStreamName(name);
+      return { write: (...items) => this.#task.write(this.attempt, name, items) };
+    };
   }
 }
 

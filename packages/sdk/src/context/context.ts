@@ -13,6 +13,7 @@ import type { KeyedDefinition, ServiceDefinition } from "../definitions/service.
 import type { AbortSignalLike } from "../ports.ts";
 import type { Calls, RunHandle, Sends, UntypedCalls, UntypedSends } from "./calls.ts";
 import type { CallOptions, SendOptions, StepInfo, StepOptions } from "./options.ts";
+import type { Stream } from "./streams.ts";
 
 export interface Context {
   readonly runId: RunId;
@@ -57,6 +58,9 @@ export interface Context {
   reject(awakeable: string, reason: string | Error): void;
   /** Any run, by its id. */
   run<T = unknown>(id: string): RunHandle<T>;
+
+  /** A log of this key under a name; in a service, of this run: `ctx.stream("transcript").append(message)`. */
+  stream<T = unknown>(name: string): Stream<T>;
 
   /** Calls a handler and waits for its answer: `await ctx.call(mailer).send(mail)`, `ctx.call(inbox, "ada").add("…")`. */
   call<H>(target: ServiceDefinition<H>, options?: CallOptions): Calls<H>;

@@ -2,6 +2,7 @@
 
 import type { DurationLike, Headers } from "@perdure/protocol";
 import type { AbortSignalLike } from "../ports.ts";
+import type { StreamWriter } from "./streams.ts";
 
 /** How often and how fast something that failed is tried again. What is left out is the default. */
 export interface RetryOptions {
@@ -25,6 +26,8 @@ export interface StepInfo {
   readonly attempt: number;
   /** Fires when the step's time is over, when the run is cancelled, and when this host lets go of the run. */
   readonly signal: AbortSignalLike;
+  /** A stream of the handler's, for what cannot wait until the step has ended: `info.stream("events").write(token)`. */
+  stream<T = unknown>(name: string): StreamWriter<T>;
 }
 
 /** What is known about an effect that was begun and not recorded. */
@@ -36,6 +39,8 @@ export interface StepOptions<T = unknown> {
   readonly timeout?: DurationLike;
   /** Write the intent down first, and never run the effect blindly a second time. */
   readonly atMostOnce?: boolean;
+  /** Appends the result to the stream of this name. The journal then only says where it stands: it is stored once. */
+  readonly into?: string;
   /** For `atMostOnce`: ask the outside world what became of the effect. Without it a person is asked. */
   readonly reconcile?: (info: Pick<StepInfo, "idempotencyKey" | "signal">) => Promise<Reconciled<T>> | Reconciled<T>;
 }

@@ -34,19 +34,22 @@ function statements(db: DatabaseSync) {
     allPromises: db.prepare(
       "SELECT value, NULL FROM promises WHERE service = ? AND key = ? AND typeof(value) = 'integer'",
     ),
+    chunks: db.prepare(
+      "SELECT data, NULL FROM chunks WHERE stream = ? AND from_offset < ? AND typeof(data) = 'integer'",
+    ),
   } satisfies Record<string, StatementSync>;
 }
 
 export class BlobRefs implements CellWriter {
   readonly #sql: ReturnType<typeof statements>;
-  readonly #inlineMax: number;
+  readonly inlineMax: number;
   #any: boolean;
   #ready: ReadyBlobs = NO_BLOBS;
 
   constructor(db: DatabaseSync, inlineMax: number) {
     this.#sql = statements(db);
     for (const statement of Object.values(this.#sql)) statement.setReturnArrays(true);
-    this.#inlineMax = inlineMax;
+    this.inlineMax = inlineMax;
     this.#any = db.prepare("SELECT 1 FROM blobs LIMIT 1").get() !== undefined;
   }
 
@@ -58,7 +61,7 @@ export class BlobRefs implements CellWriter {
 
   write(payload: Payload): BoundCell {
     const size = payloadSize(payload);
-    if (size <= this.#inlineMax) return payload;
+    if (size <= this.inlineMax) return payload;
     const hash = this.#ready.get(payload);
     assert(hash !== undefined, "C1: a large payload is in the blob store before its commit");
     const row = this.#sql.add.get(hash, typeof payload === "string" ? 1 : 0, size) as unknown as readonly [number];
@@ -93,6 +96,11 @@ export class BlobRefs implements CellWriter {
 
   releaseAllPromises(key: KeyName): void {
     if (this.#any) this.#release(this.#sql.allPromises.all(key.service, key.key));
+  }
+
+  /** Of the rows that begin before an offset. */
+  releaseChunks(stream: number, before: number): void {
+    if (this.#any) this.#release(this.#sql.chunks.all(stream, before));
   }
 
   #release(rows: readonly unknown[]): void {

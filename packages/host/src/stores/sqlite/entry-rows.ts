@@ -3,13 +3,14 @@
 //   name    what the entry is about: step, signal, state key, promise, awakeable
 //   input   the command's payload, or the signal's
 //   outcome, result   a command's fused result, or the completion's
-//   detail  the rest, as JSON; NULL for an ordinary step
+//   detail  the rest, as JSON; NULL for an ordinary step. `kept` in it: the result stands in a stream, `result` is NULL
 
 import {
   assert,
   type Command,
   type CommandEntry,
   type Entry,
+  type Kept,
   type Result,
   type RunId,
   type SignalName,
@@ -44,7 +45,7 @@ export function entryToRow(entry: Entry, cells: CellWriter): BoundEntryRow {
   const { index, at } = entry;
   switch (entry.kind) {
     case "completion":
-      return [index, at, "completion", entry.id, null, entry.result.kind, resultCell(entry.result, cells), null, null];
+      return [index, at, "completion", entry.id, null, ...resultColumns(entry, cells), keptDetail(entry.kept), null];
     case "signal": {
       const named = typeof entry.signal === "string";
       const detail = { ...(named ? {} : { signal: entry.signal }), payload: outcomeJson(entry.payload) };
@@ -69,18 +70,33 @@ export function entryToRow(entry: Entry, cells: CellWriter): BoundEntryRow {
   }
 }
 
+/** `outcome` and `result`. What stands in a stream leaves its place empty (T6). */
+function resultColumns(
+  { result, kept }: { readonly result?: Result; readonly kept?: Kept },
+  cells: CellWriter,
+): readonly [string | null, BoundCell | null] {
+  if (result === undefined) return [null, null];
+  return kept === undefined ? [result.kind, resultCell(result, cells)] : ["value", null];
+}
+
+function keptDetail(kept: Kept | undefined): string | null {
+  return kept === undefined ? null : JSON.stringify({ kept });
+}
+
 function commandToRow(entry: CommandEntry, cells: CellWriter): BoundEntryRow {
-  const { index, at, id, command, child, result } = entry;
+  const { index, at, id, command, child, kept } = entry;
   const { name, detail, input } = commandParts(command, cells);
-  const rest = child === undefined ? detail : { ...detail, child };
+  const rest =
+    child === undefined && kept === undefined
+      ? detail
+      : { ...detail, ...(child === undefined ? {} : { child }), ...(kept === undefined ? {} : { kept }) };
   return [
     index,
     at,
     command.type,
     id,
     name ?? null,
-    result === undefined ? null : result.kind,
-    result === undefined ? null : resultCell(result, cells),
+    ...resultColumns(entry, cells),
     rest === undefined ? null : JSON.stringify(rest),
     input ?? null,
   ];
@@ -89,9 +105,7 @@ function commandToRow(entry: CommandEntry, cells: CellWriter): BoundEntryRow {
 function commandParts(command: Command, cells: CellWriter): Parts {
   switch (command.type) {
     case "step":
-      return command.atMostOnce === undefined
-        ? { name: command.name }
-        : { name: command.name, detail: { atMostOnce: true } };
+      return stepParts(command);
     case "sleep":
       return { ...named(command), detail: { wakeAt: command.wakeAt } };
     case "call":
@@ -130,9 +144,23 @@ function commandParts(command: Command, cells: CellWriter): Parts {
     case "attach":
     case "output":
       return { detail: { ref: command.ref } };
+    case "append":
+      return { name: command.stream, detail: { count: command.count } };
+    case "readStream":
+      return { name: command.stream, detail: { from: command.from } };
+    case "streamLength":
+      return { name: command.stream };
+    case "trimStream":
+      return { name: command.stream, detail: { before: command.before } };
     default:
       return unreachable(command);
   }
+}
+
+function stepParts({ name, atMostOnce, into }: Extract<Command, { type: "step" }>): Parts {
+  if (atMostOnce === undefined && into === undefined) return { name };
+  const detail = { ...(atMostOnce === undefined ? {} : { atMostOnce }), ...(into === undefined ? {} : { into }) };
+  return { name, detail };
 }
 
 function named(command: { readonly name?: string }): Parts {
@@ -152,12 +180,16 @@ function outcomeFrom(json: Result, input: Cell, cells: CellReader): Result {
   return json.kind === "value" ? { kind: "value", value: cells.read(input) } : json;
 }
 
-export function rowToEntry(row: EntryRow, cells: CellReader): Entry {
+/** Puts a result together that stands in a stream (T6). */
+export type KeptReader = (kept: Kept) => Result;
+
+export function rowToEntry(row: EntryRow, cells: CellReader, readKept: KeptReader): Entry {
   const [index, at, type, id, name, outcome, result, detail, input] = row;
   switch (type) {
     case "completion":
       assert(id !== null && outcome !== null, "a completion names its command and has a result");
-      return { kind: "completion", index, at, id, result: readResult(outcome, result, cells) };
+      if (detail === null) return { kind: "completion", index, at, id, result: readResult(outcome, result, cells) };
+      return { kind: "completion", index, at, id, ...keptParts(detail, readKept) };
     case "signal": {
       const json = JSON.parse(detail ?? "{}") as { readonly signal?: SignalName; readonly payload: Result };
       return {
@@ -174,18 +206,27 @@ export function rowToEntry(row: EntryRow, cells: CellReader): Entry {
     case "resumed":
       return id === null ? { kind: "resumed", index, at } : { kind: "resumed", index, at, forget: id };
     default:
-      return rowToCommand(row, cells);
+      return rowToCommand(row, cells, readKept);
   }
 }
 
-function rowToCommand(row: EntryRow, cells: CellReader): CommandEntry {
+function keptParts(detail: string, readKept: KeptReader): { readonly result: Result; readonly kept: Kept } {
+  const { kept } = JSON.parse(detail) as { readonly kept: Kept };
+  return { result: readKept(kept), kept };
+}
+
+function rowToCommand(row: EntryRow, cells: CellReader, readKept: KeptReader): CommandEntry {
   const [index, at, , id, , outcome, result, detail] = row;
   assert(id !== null, "a command has an id");
-  const json = detail === null ? undefined : (JSON.parse(detail) as { child?: RunId });
-  const child = json?.child;
-  if (json !== undefined) delete json.child;
+  const json = detail === null ? undefined : (JSON.parse(detail) as { child?: RunId; kept?: Kept });
+  const { child, kept } = json ?? {};
+  if (json !== undefined) {
+    delete json.child;
+    delete json.kept;
+  }
   const entry: CommandEntry = { kind: "command", index, at, id, command: commandOf(row, json, cells) };
   const withChild = child === undefined ? entry : { ...entry, child };
+  if (kept !== undefined) return { ...withChild, result: readKept(kept), kept };
   return outcome === null ? withChild : { ...withChild, result: readResult(outcome, result, cells) };
 }
 
@@ -232,6 +273,11 @@ function commandOf(row: EntryRow, json: object | undefined, cells: CellReader): 
     case "attach":
     case "output":
       return { type, ...json } as Command;
+    case "append":
+    case "readStream":
+    case "streamLength":
+    case "trimStream":
+      return { type, stream: name ?? "", ...json } as Command;
     default:
       throw new TypeError(`the journal holds a command of an unknown type: ${type}`);
   }

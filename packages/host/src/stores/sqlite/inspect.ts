@@ -18,6 +18,8 @@ const MAGIC = "SQLite format 3\u0000";
 /** After an unclean end a database up to this size is checked whole; larger ones on request. */
 const QUICK_CHECK_BYTES_MAX = 32 * 1024 * 1024;
 const TABLES = ["meta", "migrations", "runs", "entries", "timers", "state", "promises", "waiters", "blobs"];
+/** Data of an older version is without these until it is migrated. */
+const LATER_TABLES: ReadonlyMap<number, readonly string[]> = new Map([[2, ["streams", "chunks"]]]);
 
 export interface InspectOptions {
   readonly unclean: boolean;
@@ -99,6 +101,7 @@ export function inspectContent(db: DatabaseSync, layout: Layout, size: CheckSize
   const rows = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   const there = new Set(rows.map((row) => row["name"]));
   const missing = there.size === 0 ? [] : TABLES.filter((table) => !there.has(table));
+  if (missing.length === 0 && there.size > 0) missing.push(...missingLater(db, there));
   if (missing.length > 0) throw damaged(layout, [`the tables ${missing.join(", ")} are missing`]);
   const whole = size === "full" || (size === "auto" && unclean && sizeOf(layout.database) <= QUICK_CHECK_BYTES_MAX);
   if (!whole) return;
@@ -108,6 +111,12 @@ export function inspectContent(db: DatabaseSync, layout: Layout, size: CheckSize
     .map((row) => String(row["quick_check"]));
   if (found.length !== 1 || found[0] !== "ok")
     throw damaged(layout, [`${layout.database} is damaged: ${found.join("; ")}`]);
+}
+
+function missingLater(db: DatabaseSync, there: ReadonlySet<unknown>): readonly string[] {
+  const applied = db.prepare("SELECT number FROM migrations").all();
+  const wanted = applied.flatMap((row) => LATER_TABLES.get(Number(row["number"])) ?? []);
+  return wanted.filter((table) => !there.has(table));
 }
 
 export function damaged(layout: Layout, found: readonly string[]): StoreDamagedError {

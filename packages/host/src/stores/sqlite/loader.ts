@@ -3,9 +3,19 @@
 // All of it is synchronous, so that one load sees one state of the store (T3), and every question is answered by a point
 // or range of an index: nothing here grows with the number of runs or with the length of a journal.
 
-import { assert, type Entry, type Payload, type Result, type Run, type RunId } from "@perdure/protocol";
+import {
+  assert,
+  type Entry,
+  type Payload,
+  type Result,
+  type Run,
+  type RunId,
+  streamOwner,
+  type StreamRef,
+} from "@perdure/protocol";
 import {
   KEY_QUEUE_PAGE,
+  keptResult,
   type KeyName,
   type Loaded,
   type LoadedCommand,
@@ -21,8 +31,9 @@ import {
 } from "@perdure/engine";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type Cell, type CellReader, readResult } from "./cells.ts";
-import { ENTRY_COLUMNS, type EntryRow, rowToEntry } from "./entry-rows.ts";
+import { ENTRY_COLUMNS, type EntryRow, type KeptReader, rowToEntry } from "./entry-rows.ts";
 import { LANE_HOLDER, LANE_QUEUED, RUN_COLUMNS, type RunRow, rowToRun } from "./run-rows.ts";
+import { type StreamBounds, StreamRows } from "./stream-rows.ts";
 
 const FINISHED_STATUSES = ["succeeded", "failed", "cancelled", "killed"] as const;
 
@@ -31,6 +42,7 @@ function statements(db: DatabaseSync) {
     runBySeq: db.prepare(`SELECT ${RUN_COLUMNS} FROM runs WHERE seq = ?`),
     runById: db.prepare(`SELECT ${RUN_COLUMNS} FROM runs WHERE substr(id, 17) = substr(?, 17) AND id = ?`),
     seqOf: db.prepare("SELECT seq FROM runs WHERE substr(id, 17) = substr(?, 17) AND id = ?"),
+    ownerOf: db.prepare("SELECT id, service, key FROM runs WHERE seq = ?"),
     tail: db.prepare("SELECT idx, commands FROM entries WHERE run = ? ORDER BY idx DESC LIMIT 1"),
     input: db.prepare("SELECT input FROM entries WHERE run = ? AND idx = 0"),
     entries: db.prepare(`SELECT ${ENTRY_COLUMNS} FROM entries WHERE run = ? AND idx >= ? ORDER BY idx LIMIT ?`),
@@ -58,9 +70,11 @@ function statements(db: DatabaseSync) {
 
 export class Loader {
   readonly #sql: ReturnType<typeof statements>;
+  readonly streams: StreamRows;
 
   constructor(db: DatabaseSync) {
     this.#sql = statements(db);
+    this.streams = new StreamRows(db);
     for (const statement of Object.values(this.#sql)) statement.setReturnArrays(true);
   }
 
@@ -74,6 +88,8 @@ export class Loader {
       children: needs.children.map((parent) => ({ parent, children: this.#children(parent, cells) })),
       commands: needs.commands.map(({ run, id }) => this.#command(run, id, cells)),
       tails: needs.tails.map(({ run, from }) => ({ run, from, entries: this.entries(run, from, -1, cells) })),
+      streams: needs.streams.map((stream) => this.streams.load(stream)),
+      ranges: needs.ranges.map(({ stream, from }) => this.streams.loadRange(stream, from, cells)),
       timers: needs.timers === null ? [] : this.#timers(needs.timers.until, needs.timers.limit),
       finished: needs.finished === null ? [] : this.#finished(needs.finished.afterSeq, needs.finished.limit, cells),
     };
@@ -87,7 +103,31 @@ export class Loader {
   /** Entries with index >= `from`; a negative `limit` is none. */
   entries(run: number, from: number, limit: number, cells: CellReader): Entry[] {
     const rows = this.#sql.entries.all(run, Math.max(1, from), limit) as unknown as readonly EntryRow[];
-    return rows.map((row) => rowToEntry(row, cells));
+    const readKept = this.#keptReader(run, cells);
+    return rows.map((row) => rowToEntry(row, cells, readKept));
+  }
+
+  /** T6. The run's streams are looked for only where an entry of it points to one. */
+  #keptReader(seq: number, cells: CellReader): KeptReader {
+    const known = new Map<string, StreamBounds | null>();
+    return (kept) => {
+      let stream = known.get(kept.stream);
+      if (stream === undefined) known.set(kept.stream, (stream = this.streams.find(this.#streamOf(seq, kept.stream))));
+      if (stream === null) return keptResult(kept, 0, []);
+      const items = kept.from < stream.start ? [] : this.streams.items(stream, kept.from, kept.count, cells);
+      return keptResult(
+        kept,
+        stream.start,
+        items.map(({ payload }) => payload),
+      );
+    };
+  }
+
+  #streamOf(seq: number, name: string): StreamRef {
+    const row = this.#sql.ownerOf.get(seq) as unknown as readonly [RunId, string, string | null] | undefined;
+    assert(row !== undefined, `an entry needs its run: ${seq}`);
+    const [id, service, key] = row;
+    return { owner: streamOwner({ id, service, key }), name };
   }
 
   state(key: KeyName, cells: CellReader): ReadonlyMap<string, Payload> {
@@ -182,7 +222,7 @@ export class Loader {
       else high = middle;
     }
     const row = this.#sql.entry.get(run, low) as unknown as EntryRow | undefined;
-    const entry = row === undefined ? undefined : rowToEntry(row, cells);
+    const entry = row === undefined ? undefined : rowToEntry(row, cells, this.#keptReader(run, cells));
     assert(
       entry?.kind === "command" && entry.id === id,
       `J1: command ${id} of run ${run} stands where its number says`,

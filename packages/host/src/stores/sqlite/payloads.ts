@@ -25,6 +25,9 @@ export function largePayloads(mutations: readonly Mutation[], inlineMax: number)
       case "updateRun":
         resultPayload(mutation.run.result, take);
         break;
+      case "appendStream":
+        for (const item of mutation.items) take(item);
+        break;
       case "setState":
         take(mutation.value);
         break;
@@ -47,10 +50,10 @@ function resultPayload(result: Result | null | undefined, take: Take): void {
 function entryPayloads(entry: Entry, take: Take): void {
   switch (entry.kind) {
     case "command":
-      resultPayload(entry.result, take);
+      if (entry.kept === undefined) resultPayload(entry.result, take);
       return commandPayloads(entry.command, take);
     case "completion":
-      return resultPayload(entry.result, take);
+      return entry.kept === undefined ? resultPayload(entry.result, take) : undefined;
     case "signal":
       return resultPayload(entry.payload, take);
     case "retry":

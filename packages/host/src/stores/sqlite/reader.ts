@@ -4,9 +4,17 @@
 // answers go in slices, with turns of the event loop between them: a filter over a million runs never holds up a commit
 // for longer than a slice. SQL of people runs in a process of its own (sql-console.ts).
 
-import type { Entry, Payload, Run, RunId, RunStatus } from "@perdure/protocol";
+import type { Entry, Payload, Run, RunId, RunStatus, StreamOwner, StreamRef } from "@perdure/protocol";
 import { RUN_STATUSES, StoreDamagedError } from "@perdure/protocol";
-import { type BlobStore, type KeyName, matchesRunFilter, type RunFilter, type StoreReader } from "@perdure/engine";
+import {
+  type BlobStore,
+  type KeyName,
+  matchesRunFilter,
+  type NamedStream,
+  type RunFilter,
+  type StoreReader,
+  type StreamPage,
+} from "@perdure/engine";
 import { statSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
@@ -159,6 +167,14 @@ export class SqliteReader implements StoreReader {
     return this.#read((cells) => this.#loader.state(key, cells));
   }
 
+  stream(stream: StreamRef, from: number, limit: number): Promise<StreamPage> {
+    return this.#read((cells) => this.#loader.streams.page(stream, from, limit, cells));
+  }
+
+  streams(owner: StreamOwner): Promise<readonly NamedStream[]> {
+    return this.#read(() => this.#loader.streams.names(owner));
+  }
+
   sql(query: string, limit: number): Promise<SqlResult> {
     return runSql({ file: this.#options.file, query, limit, timeMsMax: this.#options.sqlTimeMsMax });
   }
@@ -174,6 +190,9 @@ export class SqliteReader implements StoreReader {
     const state = await this.#count("state", "service, key, name");
     const promises = await this.#count("promises", "service, key, name");
     const waiters = await this.#count("waiters", "target, run, command");
+    const { areThere } = this.#loader.streams;
+    const streams = areThere ? await this.#count("streams", "id") : 0;
+    const chunks = areThere ? await this.#count("chunks", "stream, from_offset") : 0;
     const blobs = this.#statement("SELECT count(*), coalesce(sum(size), 0) FROM blobs").get() as unknown as readonly [
       number,
       number,
@@ -189,6 +208,8 @@ export class SqliteReader implements StoreReader {
       state,
       promises,
       waiters,
+      streams,
+      chunks,
     };
   }
 

@@ -11,6 +11,7 @@ import type {
   Run,
   RunId,
   RunStatus,
+  StreamTrim,
 } from "@perdure/protocol";
 import { laneOf } from "@perdure/engine";
 import { type Cell, type CellReader, readResult, resultFromJson, resultToJson } from "./cells.ts";
@@ -50,6 +51,7 @@ export type RunRow = readonly [
 interface Detail {
   generation?: number;
   retry?: RetryState;
+  trims?: readonly StreamTrim[];
   pausedBy?: Failure;
   cancelling?: {
     readonly waitingFor: readonly RunId[];
@@ -58,16 +60,21 @@ interface Detail {
 }
 
 export function detailOf(run: Run): string | null {
-  if (run.generation === 0 && run.retry === null && run.pausedBy === null && run.cancelling === null) return null;
+  if (isPlain(run)) return null;
   const detail: Detail = {};
   if (run.generation !== 0) detail.generation = run.generation;
   if (run.retry !== null) detail.retry = run.retry;
+  if (run.trims !== null) detail.trims = run.trims;
   if (run.pausedBy !== null) detail.pausedBy = run.pausedBy;
   if (run.cancelling !== null) {
     const held = run.cancelling.held.map(({ command, result }) => ({ command, result: resultToJson(result) }));
     detail.cancelling = { waitingFor: run.cancelling.waitingFor, held };
   }
   return JSON.stringify(detail);
+}
+
+function isPlain({ generation, retry, trims, pausedBy, cancelling }: Run): boolean {
+  return generation === 0 && retry === null && trims === null && pausedBy === null && cancelling === null;
 }
 
 export function awaitingOf(run: Run): string | null {
@@ -136,6 +143,7 @@ export function rowToRun(row: RunRow, cells: CellReader, inputEntry: (seq: numbe
     awaiting: awaiting === null ? null : (JSON.parse(awaiting) as readonly Awaiting[]),
     pausedBy: detail?.pausedBy ?? null,
     cancelling: detail?.cancelling === undefined ? null : cancelState(detail.cancelling),
+    trims: detail?.trims ?? null,
     watched: row[12] === 1,
     result: outcome === null ? null : readResult(outcome, result, cells),
   };

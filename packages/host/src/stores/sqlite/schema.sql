@@ -7,6 +7,16 @@ CREATE TABLE blobs (
   UNIQUE (hash, text)
 ) STRICT;
 
+CREATE TABLE chunks (
+  stream INTEGER NOT NULL,
+  from_offset INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  writer TEXT,
+  data ANY NOT NULL,
+  PRIMARY KEY (stream, from_offset)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE entries (
   run INTEGER NOT NULL,
   idx INTEGER NOT NULL,
@@ -74,6 +84,15 @@ CREATE TABLE state (
   PRIMARY KEY (service, key, name)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE streams (
+  id INTEGER PRIMARY KEY,
+  service TEXT,
+  key TEXT,
+  run TEXT,
+  name TEXT NOT NULL,
+  start INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE timers (
   at INTEGER NOT NULL,
   run INTEGER NOT NULL,
@@ -100,6 +119,10 @@ CREATE INDEX runs_lane ON runs (service, key, lane, arrival) WHERE lane IS NOT N
 CREATE INDEX runs_parent ON runs (substr(parent, 17)) WHERE parent IS NOT NULL;
 
 CREATE INDEX runs_status ON runs (status) WHERE status <> 'suspended';
+
+CREATE UNIQUE INDEX streams_key ON streams (service, key, name) WHERE run IS NULL;
+
+CREATE UNIQUE INDEX streams_run ON streams (run, name) WHERE run IS NOT NULL;
 
 CREATE INDEX timers_run ON timers (run);
 

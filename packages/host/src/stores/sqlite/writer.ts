@@ -12,6 +12,7 @@ import type { BlobRefs } from "./blob-refs.ts";
 import { type BoundCell, type CellWriter, resultCell } from "./cells.ts";
 import { entryToRow } from "./entry-rows.ts";
 import { awaitingOf, detailOf, LANE_HOLDER, LANE_QUEUED, laneNumber } from "./run-rows.ts";
+import { StreamWriter } from "./stream-writer.ts";
 
 /** Inputs above this stand in the journal as entry 0, so that a run's row stays small where it is rewritten. */
 const INPUT_IN_RUN_MAX = 1_024;
@@ -77,12 +78,14 @@ export class Writer {
   readonly #sql: ReturnType<typeof statements>;
   readonly #refs: BlobRefs;
   readonly #cells: CellWriter;
+  readonly #streams: StreamWriter;
   #arrivalHigh: number;
 
   constructor(db: DatabaseSync, refs: BlobRefs, arrivalHigh: number) {
     this.#sql = statements(db);
     this.#refs = refs;
     this.#cells = refs;
+    this.#streams = new StreamWriter(db, refs);
     this.#arrivalHigh = arrivalHigh;
   }
 
@@ -118,6 +121,10 @@ export class Writer {
         return this.#deleteRun(mutation.run, mutation.id);
       case "truncate":
         return this.#truncate(mutation);
+      case "appendStream":
+        return this.#streams.append(mutation);
+      case "trimStream":
+        return this.#streams.trim(mutation.stream, mutation.before);
       case "addTimer":
         return this.#timer(this.#sql.addTimer, mutation.timer);
       case "removeTimer":
@@ -154,6 +161,7 @@ export class Writer {
         command.type === "step" &&
         result?.kind === "value" &&
         command.atMostOnce === undefined &&
+        command.into === undefined &&
         entry.child === undefined
       ) {
         this.#sql.appendStep.run(
@@ -276,6 +284,7 @@ export class Writer {
     this.#sql.deleteEntries.run(seq, 0);
     this.#sql.removeTimersOf.run(seq);
     this.#sql.removeWaitersOf.run(id);
+    this.#streams.deleteOf(id);
     this.#sql.deleteRun.run(seq);
   }
 

@@ -2,5 +2,6 @@
 
 import type { Migration } from "../migrate.ts";
 import { initial } from "./0001-initial.ts";
+import { streams } from "./0002-streams.ts";
 
-export const MIGRATIONS: readonly Migration[] = [initial];
+export const MIGRATIONS: readonly Migration[] = [initial, streams];

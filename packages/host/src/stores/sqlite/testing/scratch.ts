@@ -17,6 +17,8 @@ const NO_NEEDS = {
   children: [],
   commands: [],
   tails: [],
+  streams: [],
+  ranges: [],
   timers: null,
   finished: null,
 } as const;
