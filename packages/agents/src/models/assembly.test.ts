@@ -54,6 +54,15 @@ describe("an assembled answer", () => {
     ]);
   });
 
+  it("leaves out what a provider tells of the stream, which is no output yet", () => {
+    const assembly = assemble({ type: "custom", kind: "anthropic.message_start", providerMetadata: { anthropic: {} } });
+    expect(assembly.hasOutput).toBe(false);
+    const custom: LanguageModelV4StreamPart = { type: "custom", kind: "anthropic.fallback" };
+    assembly.add(custom);
+    assembly.add(FINISH);
+    expect([assembly.hasOutput, assembly.content()]).toEqual([true, [custom]]);
+  });
+
   it("leaves out empty texts, but not reasoning that is encrypted", () => {
     const assembly = assemble(
       { type: "text-start", id: "1" },

@@ -27,6 +27,9 @@ interface Block {
   isOpen: boolean;
 }
 
+/** Custom parts that tell of the stream and not of the answer: `doGenerate` has none of them. */
+const NOTICES: ReadonlySet<string> = new Set(["anthropic.message_start"]);
+
 const NO_USAGE: LanguageModelV4Usage = {
   inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
@@ -86,6 +89,7 @@ export class Assembly {
       case "error":
         return;
       default:
+        if (part.type === "custom" && NOTICES.has(part.kind)) return;
         this.#hasOutput = true;
         this.#addOutput(part);
     }

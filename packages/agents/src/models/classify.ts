@@ -2,7 +2,7 @@
 // =================================
 // Decided, in this order, by: the provider's own code (`error.code`, `error.type`), the HTTP status, the class of the
 // AI SDK's error, the code of the network's error. Words are looked at in one case only: providers that have no code for "too
-// long" say it in a message to a request that is otherwise called invalid.
+// long" or "filtered" call the request invalid, and say what they mean in a message.
 //
 // Errors come in three forms: thrown before an answer (`APICallError`), a part of the stream (an object with `code`, `type`,
 // `statusCode` and `data`), and thrown by the stream itself when the connection breaks.
@@ -92,6 +92,9 @@ const BY_NAME: Readonly<Record<string, ModelErrorKind>> = {
 const TOO_LONG =
   /^prompt is too long|exceed context limit|input token count .*exceeds the maximum|input is too long for requested model/i;
 
+/** Said by Anthropic where others have a code. */
+const FILTERED = /^output blocked by content filtering policy/i;
+
 const NETWORK_CODE = /^(?:E[A-Z]+|UND_ERR_\w+)$/;
 
 function kindOf(facts: Facts, hasOutput: boolean): ModelErrorKind {
@@ -125,6 +128,7 @@ function kindOfStatus(status: number, message: string): ModelErrorKind {
       return "overloaded";
     default:
       if (status >= 500) return "server";
+      if (FILTERED.test(message)) return "refused";
       return TOO_LONG.test(message) ? "context-length" : "bad-request";
   }
 }
