@@ -9,3 +9,19 @@ export {
   type TestMemory,
   type TestWorldOptions,
 } from "./testing/test-world.ts";
+export {
+  startScriptedProvider,
+  type ScriptedProvider,
+  type ScriptedProviderOptions,
+} from "./testing/scripted-provider/scripted-provider.ts";
+export {
+  Bill,
+  scriptedModel,
+  type BillLine,
+  type Script,
+  type ScriptedAnswer,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedReply,
+  type ScriptedRequest,
+} from "@perdure/agents";

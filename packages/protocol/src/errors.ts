@@ -292,6 +292,38 @@ export class InvalidDurationError extends PerdureError {
   }
 }
 
+/** No model could answer just now (a limit, an outage, a cut stream). The step around the call is tried again. */
+export class ModelUnavailableError extends PerdureError {
+  static override readonly code: string = "P0070";
+  static override readonly retry: RetryClass = "retry";
+  static override readonly status: number = 503;
+  override readonly name: string = "ModelUnavailableError";
+}
+
+/** What was sent is longer than the model, and every model to fall back on, can take. */
+export class ContextLengthError extends TerminalError {
+  static override readonly code = "P0071";
+  override readonly name = "ContextLengthError";
+}
+
+/** The provider does not let this account in: a key that is missing or wrong, no permission, a quota that is used up. */
+export class ModelAccessError extends TerminalError {
+  static override readonly code = "P0072";
+  override readonly name = "ModelAccessError";
+}
+
+/** The provider refuses the request as it is written: sent again, it would be refused again. */
+export class ModelRequestError extends TerminalError {
+  static override readonly code = "P0073";
+  override readonly name = "ModelRequestError";
+}
+
+/** A model's name cannot be resolved: not of the form `provider/model`, or its provider cannot be loaded. */
+export class UnknownModelError extends PerdureError {
+  static override readonly code = "P0074";
+  override readonly name = "UnknownModelError";
+}
+
 /** A failure that came back over a boundary (a child run, a server) as an error that user code can catch. */
 export function errorFromFailure(failure: Failure): TerminalError {
   if (failure.errorCode === CancelledError.code) return new CancelledError(failure.message);
