@@ -36,3 +36,43 @@ export {
   Sightings,
 } from "./models/script.ts";
 export { paceMs, type ScriptedModel, scriptedModel, type ScriptedModelOptions } from "./models/scripted-model.ts";
+
+// Approvals, the audit log, permissions, the switch for writes
+export type { ApprovalHandlers } from "./approvals/approvals.ts";
+export { approvals } from "./approvals/approvals.ts";
+export { isApprovalId, newApprovalId } from "./approvals/approval-id.ts";
+export type {
+  ApprovalAnswer,
+  ApprovalDecision,
+  ApprovalRequest,
+  ApprovalState,
+  ApprovalView,
+} from "./approvals/types.ts";
+export { APPROVALS } from "./approvals/types.ts";
+export type { AuditHandlers } from "./audit/audit.ts";
+export { audit, recordAudit } from "./audit/audit.ts";
+export type { ChainCheck, ChainExpectations } from "./audit/chain.ts";
+export { verifyChain } from "./audit/chain.ts";
+export { exportAudit, parseAudit } from "./audit/export.ts";
+export type { AuditEntry, AuditEvent, AuditHead, AuditPage, AuditRange } from "./audit/types.ts";
+export { AUDIT, MAIN_CHAIN } from "./audit/types.ts";
+export type {
+  ControlHandlers,
+  EffectiveWriteControl,
+  WriteChange,
+  WriteControl,
+  WriteMode,
+} from "./controls/controls.ts";
+export { ALL_AGENTS, CONTROLS, controls, writeModeOf } from "./controls/controls.ts";
+export type { Permissions } from "./permissions/permissions.ts";
+export { decide, permissions, restrict } from "./permissions/permissions.ts";
+export type {
+  DecidedBy,
+  InputPattern,
+  PermissionAction,
+  PermissionRule,
+  ToolApproval,
+  ToolCall,
+  ToolKind,
+  Verdict,
+} from "./permissions/types.ts";

@@ -324,6 +324,27 @@ export class UnknownModelError extends PerdureError {
   override readonly name = "UnknownModelError";
 }
 
+/** No approval has this id: it was never asked, or its retention is over. */
+export class ApprovalNotFoundError extends PerdureError {
+  static override readonly code = "P0080";
+  static override readonly status = 404;
+  override readonly name = "ApprovalNotFoundError";
+}
+
+/** An approval was answered already, has expired, or was withdrawn. */
+export class ApprovalClosedError extends PerdureError {
+  static override readonly code = "P0081";
+  static override readonly status = 409;
+  override readonly name = "ApprovalClosedError";
+}
+
+/** Somebody answered an approval who is not among its approvers. */
+export class NotAnApproverError extends PerdureError {
+  static override readonly code = "P0082";
+  static override readonly status = 403;
+  override readonly name = "NotAnApproverError";
+}
+
 /** A failure that came back over a boundary (a child run, a server) as an error that user code can catch. */
 export function errorFromFailure(failure: Failure): TerminalError {
   if (failure.errorCode === CancelledError.code) return new CancelledError(failure.message);

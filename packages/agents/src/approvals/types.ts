@@ -34,5 +34,40 @@ export interface ApprovalDecision {
   readonly comment?: string;
 }
 
+/** What an approver says. */
+export interface ApprovalAnswer {
+  readonly decision: "approved" | "rejected";
+  /** Who says it, by the name under which the approvers are listed. Whoever calls the handler vouches for it. */
+  readonly by: string;
+  /** What to do instead of what was asked: goes with `approved` only. */
+  readonly input?: unknown;
+  readonly comment?: string;
+}
+
+/**
+ * `open` until one of the others. `withdrawn`: whoever asked waits no longer, since its run was cancelled or killed.
+ */
+export type ApprovalState = "open" | ApprovalDecision["decision"] | "withdrawn";
+
+/** An approval as people see it. */
+export interface ApprovalView {
+  readonly id: string;
+  /** The run that waits. */
+  readonly run: string;
+  readonly state: ApprovalState;
+  readonly request: ApprovalRequest;
+  /** Who may answer now; absent: anyone who holds the id. Empty where nobody may: not yet, or no longer. */
+  readonly approvers?: readonly string[];
+  /** Milliseconds since the epoch, as all times here. */
+  readonly askedAt: number;
+  readonly expiresAt?: number;
+  /** In order of time. From `at` on, `to` may answer too. */
+  readonly escalations: readonly { readonly at: number; readonly to: readonly string[] }[];
+  /** Where it was answered or has expired. */
+  readonly decision?: ApprovalDecision;
+  /** Where its run was cancelled. */
+  readonly withdrawnAt?: number;
+}
+
 /** The name of the workflow that asks. */
 export const APPROVALS = "perdure.approvals";
