@@ -235,7 +235,7 @@ async function carryOut(ctx: ObjectContext, { book, effects }: Change, now: numb
         ctx.resolve(effect.awakeable, (effect.softPassed ? { softPassed: true } : {}) satisfies SettleAnswer);
         break;
       case "watch":
-        await watch(ctx, effect.first ? await ctx.keys() : [placeOf(effect.reservation)]);
+        watch(ctx, effect.first ? await ctx.keys() : [placeOf(effect.reservation)]);
         break;
       case "ask":
         await ask(ctx, book, effect, now);
@@ -250,10 +250,10 @@ async function carryOut(ctx: ObjectContext, { book, effects }: Change, now: numb
 }
 
 /** Whoever has reservations at these places is watched, once, for as long as it lives. */
-async function watch(ctx: ObjectContext, places: readonly string[]): Promise<void> {
+function watch(ctx: ObjectContext, places: readonly string[]): void {
   for (const run of runsIn(places)) {
     const once = { idempotencyKey: `${ctx.key}/${run}` };
-    await ctx.send(budgetQuestions, once).watch({ budget: ctx.key, run });
+    void ctx.send(budgetQuestions, once).watch({ budget: ctx.key, run });
   }
 }
 
