@@ -345,6 +345,18 @@ export class NotAnApproverError extends PerdureError {
   override readonly name = "NotAnApproverError";
 }
 
+/** A budget has no room for a call, and whoever was asked for more said no. */
+export class BudgetExhaustedError extends TerminalError {
+  static override readonly code = "P0080";
+  override readonly name = "BudgetExhaustedError";
+  constructor(
+    message: string,
+    options: ErrorOptionsWithCause & { readonly metadata?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message, { ...options, status: 402 });
+  }
+}
+
 /** A failure that came back over a boundary (a child run, a server) as an error that user code can catch. */
 export function errorFromFailure(failure: Failure): TerminalError {
   if (failure.errorCode === CancelledError.code) return new CancelledError(failure.message);
