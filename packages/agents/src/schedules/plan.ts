@@ -42,8 +42,9 @@ export interface Missed {
 
 export function plan(question: PlanQuestion): Plan {
   const { name, timing, replaced, jitterMs, catchUp, now } = question;
-  const owed = timesBetween(replaced ?? timing, question.decidedUntil, now, CATCH_UP_MAX);
-  const due = replaced === undefined ? withoutWaiting(name, timing, owed.times, jitterMs, now) : owed.times;
+  const owed = timesBetween(replaced ?? timing, question.decidedUntil, now, CATCH_UP_MAX + 1); // One may have to wait.
+  const all = replaced === undefined ? withoutWaiting(name, timing, owed.times, jitterMs, now) : owed.times;
+  const due = all.slice(-CATCH_UP_MAX);
   const start = chosen(due, catchUp, now - jitterMs);
   const left = due.slice(0, due.length - start.length);
   const decidedUntil =
@@ -51,7 +52,7 @@ export function plan(question: PlanQuestion): Plan {
   const [next] = timesAfter(timing, decidedUntil, 1);
   return {
     start,
-    missed: missedOf(left, owed.earlier),
+    missed: missedOf(left, all.at(-CATCH_UP_MAX - 1) ?? owed.earlier),
     decidedUntil,
     next: next === undefined ? null : withJitter(name, timing, next, jitterMs),
   };

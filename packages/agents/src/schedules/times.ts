@@ -32,9 +32,14 @@ export function timesBetween(
   until: number,
   countMax: number,
 ): { readonly times: readonly number[]; readonly earlier: number | null } {
-  const found = latestTimes(timing, until, countMax + 1).filter((time) => time > after);
-  const earlier = found.length > countMax ? (found[0] ?? null) : null;
-  return { times: found.slice(-countMax), earlier };
+  // Most often it is one, and looking for a hundred of them would take twenty milliseconds.
+  for (let count = 2; ; count = Math.min(count * 4, countMax + 1)) {
+    const latest = latestTimes(timing, until, count);
+    const found = latest.filter((time) => time > after);
+    if (found.length === count && count <= countMax) continue; // There may be more.
+    const earlier = found.length > countMax ? (found.at(-countMax - 1) ?? null) : null;
+    return { times: found.slice(-countMax), earlier };
+  }
 }
 
 function nextTime(timing: Timing, after: number): number | null {
