@@ -32,7 +32,9 @@ export async function callOnStart(
       await runtime.submit({ target, input: input === undefined ? null : JSON.stringify(input) });
     } catch (error) {
       const name = [target.service, target.key, target.handler].filter((part) => part !== undefined).join("/");
-      log(`perdure: ${name} could not be told at the start, what was kept holds until the next one: ${describe(error)}`);
+      log(
+        `perdure: ${name} could not be told at the start, what was kept holds until the next one: ${describe(error)}`,
+      );
     }
   }
   for (const name of await forgotten(runtime.reader, calls))

@@ -5,32 +5,32 @@
 // D1. At most one tick is on its way; the record names its run, and a tick that the record does not name does nothing.
 // D2. The next tick is armed before anything is started: whatever becomes of the starts, the schedule goes on.
 
-import type { RunId } from "@perdure/protocol";
-import { isPerdureError, NotReadyError, unreachable } from "@perdure/protocol";
 import type { ObjectContext, ObjectSharedContext, Sends } from "@perdure/sdk";
-import { scheduleLanes } from "./lanes.ts";
+import { begin, orderOf } from "./begin.ts";
 import { CATCH_UP_MAX, plan, type Missed, type Plan } from "./plan.ts";
+import { statusOf } from "./run-status.ts";
 import type { ScheduleHandlers } from "./schedules.ts";
-import { startTarget, type StartOrder } from "./start.ts";
 import {
   SCHEDULES,
   type CatchUp,
   type Occurrence,
   type ScheduleRecord,
   type ScheduleStart,
-  type StartedRunStatus,
   type Timing,
 } from "./types.ts";
 
 const HISTORY_MAX = 20;
-/** A queue that is longer is not catching up any more. */
-export const QUEUE_MAX = 100;
 
 /**
  * Starts what is due, and arms the tick after it.
  * @param replaced the timing that held until now, where it changes.
  */
-export async function advance(ctx: ObjectContext, record: ScheduleRecord, now: number, replaced?: Timing): Promise<void> {
+export async function advance(
+  ctx: ObjectContext,
+  record: ScheduleRecord,
+  now: number,
+  replaced?: Timing,
+): Promise<void> {
   const { timing, jitterMs, catchUp } = record.spec;
   const { decidedUntil } = record;
   const question = { name: ctx.key, timing, jitterMs, catchUp, decidedUntil, now };
@@ -50,7 +50,11 @@ export async function advance(ctx: ObjectContext, record: ScheduleRecord, now: n
 }
 
 /** Puts the tick after this one on its way, and takes back the one that was, if it is another. */
-async function arm(ctx: ObjectContext, record: ScheduleRecord, next: Occurrence | null): Promise<ScheduleRecord["next"]> {
+async function arm(
+  ctx: ObjectContext,
+  record: ScheduleRecord,
+  next: Occurrence | null,
+): Promise<ScheduleRecord["next"]> {
   disarm(ctx, record);
   if (next === null) return null;
   const ticks: Sends<ScheduleHandlers> = ctx.send(SCHEDULES, ctx.key, { at: next.at });
@@ -68,85 +72,8 @@ export async function isArmed(ctx: ObjectSharedContext, record: ScheduleRecord):
   return record.next === null || (await statusOf(ctx, record.next.tick)) === "going";
 }
 
-export function timeId(time: number): string {
+function timeId(time: number): string {
   return new Date(time).toISOString();
-}
-
-export function orderOf(ctx: ObjectContext, record: ScheduleRecord, id: string, scheduledFor: number): StartOrder {
-  const { target, input } = record.spec;
-  const order = { schedule: ctx.key, id, scheduledFor, target };
-  return input === undefined ? order : { ...order, input };
-}
-
-type Begun = Partial<Pick<ScheduleRecord, "last" | "waiting">> & { readonly entry: ScheduleStart };
-
-/** Starts one run, or says why not. */
-export async function begin(ctx: ObjectContext, record: ScheduleRecord, order: StartOrder, now: number): Promise<Begun> {
-  const { overlap } = record.spec;
-  const entry = { id: order.id, scheduledFor: order.scheduledFor, at: now, run: null };
-  switch (overlap) {
-    case "queue":
-      return enqueue(ctx, record, order, entry);
-    case "skip":
-      if (record.last !== null && (await statusOf(ctx, record.last)) === "going")
-        return { entry: { ...entry, outcome: `skipped: ${record.last} has not ended` } };
-      break;
-    case "cancel":
-      if (record.last !== null) ctx.run(record.last).cancel();
-      break;
-    case "parallel":
-      break;
-    default:
-      unreachable(overlap);
-  }
-  const started = await startTarget(ctx, order);
-  if ("failed" in started) return { entry: { ...entry, outcome: `failed: ${started.failed}` } };
-  return { last: started.run.id, entry: { ...entry, run: started.run.id, outcome: "started" } };
-}
-
-async function enqueue(
-  ctx: ObjectContext,
-  record: ScheduleRecord,
-  order: StartOrder,
-  entry: Omit<ScheduleStart, "outcome">,
-): Promise<Begun> {
-  let { waiting } = record;
-  if (waiting.length >= QUEUE_MAX) waiting = await stillWaiting(ctx, waiting);
-  if (waiting.length >= QUEUE_MAX) return { entry: { ...entry, outcome: `skipped: ${QUEUE_MAX} starts wait already` } };
-  const lane = await ctx.send(scheduleLanes, ctx.key).start(order);
-  return { waiting: [...waiting, { id: order.id, lane: lane.id }], entry: { ...entry, outcome: "queued" } };
-}
-
-/** Without those that somebody cancelled in the queue: they never report. */
-async function stillWaiting(
-  ctx: ObjectContext,
-  waiting: ScheduleRecord["waiting"],
-): Promise<ScheduleRecord["waiting"]> {
-  const statuses = await Promise.all(waiting.map(({ lane }) => statusOf(ctx, lane)));
-  return waiting.filter((_, at) => statuses[at] === "going");
-}
-
-export async function statusOf(ctx: ObjectSharedContext, run: RunId): Promise<StartedRunStatus> {
-  try {
-    return (await ctx.run(run).output()).ready ? "succeeded" : "going";
-  } catch (error) {
-    return failedStatus(error);
-  }
-}
-
-function failedStatus(error: unknown): StartedRunStatus {
-  if (!isPerdureError(error)) return "failed";
-  switch (error.code) {
-    case "P0002":
-    case "P0003":
-      return "cancelled";
-    case "P0031":
-      return "gone"; // Its retention is over.
-    case NotReadyError.code:
-      return "going";
-    default:
-      return "failed";
-  }
 }
 
 function noteOf(missed: Missed, catchUp: CatchUp, now: number): ScheduleStart {

@@ -3,7 +3,14 @@
 // A key's lane is a durable queue already (E3): what waits is a run of `start`, which holds the lane until the run that it
 // started has ended. So nothing waits in the schedule's own key.
 
-import { handler, object, type DefinedHandler, type ObjectContext, type ObjectDefinition, type Sends } from "@perdure/sdk";
+import {
+  handler,
+  object,
+  type DefinedHandler,
+  type ObjectContext,
+  type ObjectDefinition,
+  type Sends,
+} from "@perdure/sdk";
 import { z } from "zod";
 import type { ScheduleHandlers } from "./schedules.ts";
 import { startTarget, type StartOrder } from "./start.ts";
@@ -29,5 +36,5 @@ export const scheduleLanes: ObjectDefinition<LaneHandlers> = object(
       await started.run.result().catch(() => undefined); // However it ended: the next one may start.
     }),
   },
-  { description: "Starts that wait for the one before (overlap: queue).", retention: "1d" },
+  { description: "Starts that wait for the one before (overlap: queue).", retention: "1h" },
 );

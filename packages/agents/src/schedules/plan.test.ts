@@ -94,10 +94,13 @@ describe("L1, L2: over a life of ticks", () => {
     { kind: "cron", cron: "30 2 * * *", timeZone: "America/New_York" },
   );
   /** How late each tick comes, in milliseconds: on time mostly, and now and then hours or days. */
-  const delays = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 90_000 }), fc.integer({ min: 0, max: 4 * DAY })), {
-    minLength: 1,
-    maxLength: 25,
-  });
+  const delays = fc.array(
+    fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 90_000 }), fc.integer({ min: 0, max: 4 * DAY })),
+    {
+      minLength: 1,
+      maxLength: 25,
+    },
+  );
   const jitters = fc.constantFrom(0, 30_000, 2 * HOUR);
   const life = (timing: Timing, catchUp: CatchUp, jitterMs: number, late: readonly number[]) => {
     let state = plan({ name: "s", timing, jitterMs, catchUp, decidedUntil: START, now: START });
@@ -128,15 +131,21 @@ describe("L1, L2: over a life of ticks", () => {
 
   it("any policy: none is started twice, out of order or early, and each tick starts one at most", () => {
     fc.assert(
-      fc.property(timings, fc.constantFrom<CatchUp>("none", "latest"), jitters, delays, (timing, catchUp, jitterMs, late) => {
-        const { started, plans } = life(timing, catchUp, jitterMs, late);
-        expect(started).toEqual([...new Set(started)].toSorted((a, b) => a - b));
-        for (const { now, made } of plans) {
-          expect(made.start.length).toBeLessThanOrEqual(1);
-          for (const time of made.start) expect(time).toBeLessThanOrEqual(now);
-          expect(made.next?.at ?? Number.POSITIVE_INFINITY).toBeGreaterThan(now);
-        }
-      }),
+      fc.property(
+        timings,
+        fc.constantFrom<CatchUp>("none", "latest"),
+        jitters,
+        delays,
+        (timing, catchUp, jitterMs, late) => {
+          const { started, plans } = life(timing, catchUp, jitterMs, late);
+          expect(started).toEqual([...new Set(started)].toSorted((a, b) => a - b));
+          for (const { now, made } of plans) {
+            expect(made.start.length).toBeLessThanOrEqual(1);
+            for (const time of made.start) expect(time).toBeLessThanOrEqual(now);
+            expect(made.next?.at ?? Number.POSITIVE_INFINITY).toBeGreaterThan(now);
+          }
+        },
+      ),
       { numRuns: 100 },
     );
   });
@@ -144,7 +153,12 @@ describe("L1, L2: over a life of ticks", () => {
   it("on-time ticks start every time under every policy, jitter or not", () => {
     fc.assert(
       fc.property(timings, fc.constantFrom<CatchUp>("none", "latest", "all"), jitters, (timing, catchUp, jitterMs) => {
-        const { started, plans, until } = life(timing, catchUp, jitterMs, Array.from({ length: 20 }, () => 0));
+        const { started, plans, until } = life(
+          timing,
+          catchUp,
+          jitterMs,
+          Array.from({ length: 20 }, () => 0),
+        );
         expect(started).toEqual(timesBetween(timing, START, until, 100).times);
         expect(plans.every(({ made }) => made.missed === null)).toBe(true);
       }),

@@ -1,14 +1,14 @@
 // schedule(): a schedule as a value that a module exports. Where it is served, a runtime puts it each time it starts.
 
-import { DefinitionError } from "@perdure/protocol";
-import type { DurationLike } from "@perdure/protocol";
-import type {
-  AnyDefinition,
-  Bundle,
-  HandlerArguments,
-  KeyedDefinition,
-  ServiceDefinition,
-  WorkflowDefinition,
+import { DefinitionError, type DurationLike } from "@perdure/protocol";
+import {
+  isDefinition,
+  type AnyDefinition,
+  type Bundle,
+  type HandlerArguments,
+  type KeyedDefinition,
+  type ServiceDefinition,
+  type WorkflowDefinition,
 } from "@perdure/sdk";
 import { schedules } from "./schedules.ts";
 import { specProblem } from "./spec.ts";
@@ -35,11 +35,12 @@ interface Policies {
   readonly paused?: boolean;
 }
 
-type InputOf<F> = HandlerArguments<F> extends readonly [infer I]
-  ? { readonly input: I }
-  : HandlerArguments<F> extends readonly []
-    ? { readonly input?: undefined }
-    : { readonly input?: HandlerArguments<F>[0] };
+type InputOf<F> =
+  HandlerArguments<F> extends readonly [infer I]
+    ? { readonly input: I }
+    : HandlerArguments<F> extends readonly []
+      ? { readonly input?: undefined }
+      : { readonly input?: HandlerArguments<F>[0] };
 
 type Options<H, Name extends keyof H> = When & Policies & { readonly handler: Name } & InputOf<H[Name]>;
 
@@ -65,14 +66,15 @@ export function schedule(name: string, options: AnyOptions): Schedule {
   if (typeof name !== "string" || name === "" || name.length > NAME_LENGTH_MAX)
     throw refuse(`its name has 1 to ${NAME_LENGTH_MAX} characters`);
   // A definition that is used before its module has run is undefined, whatever its type says.
-  if (!(definition?.specs instanceof Map)) throw refuse(`its target is not a definition but ${String(definition)}`);
+  if (!isDefinition(definition)) throw refuse(`its target is not a definition but ${typeof definition}`);
   const mode = definition.specs.get(handler)?.mode;
   if (mode === undefined)
     throw refuse(`"${definition.name}" has no handler "${handler}"; it has ${[...definition.specs.keys()].join(", ")}`);
   const keyPerStart = mode === "workflow";
   if (keyPerStart && key !== undefined)
     throw refuse(`a workflow runs once per key, so each start has a key of its own: leave the key out`);
-  if (definition.kind === "service" && key !== undefined) throw refuse(`"${definition.name}" is a service and has no keys`);
+  if (definition.kind === "service" && key !== undefined)
+    throw refuse(`"${definition.name}" is a service and has no keys`);
   if (definition.kind !== "service" && !keyPerStart && key === undefined)
     throw refuse(`"${definition.name}" needs a key: which one is ${handler} started on?`);
   const target: ScheduleTarget = {

@@ -22,8 +22,10 @@ import {
   type SharedHandler,
 } from "@perdure/sdk";
 import { z } from "zod";
-import { advance, begin, disarm, isArmed, orderOf, remember, statusOf } from "./advance.ts";
+import { advance, disarm, isArmed, remember } from "./advance.ts";
+import { begin, orderOf } from "./begin.ts";
 import { scheduleLanes } from "./lanes.ts";
+import { statusOf } from "./run-status.ts";
 import { sameJson, scheduleSpec, storedSpec } from "./spec.ts";
 import { timesAfter, withJitter } from "./times.ts";
 import {
@@ -66,11 +68,16 @@ export const schedules: ObjectDefinition<ScheduleHandlers> = object(
     resume,
     trigger,
     remove,
-    show: shared(show),
-    tick: handler({ internal: true }, tick),
-    begun: handler({ internal: true, input: z.custom<BegunReport>() }, begun),
+    // Its journal holds what those runs returned, if only to see that they have.
+    show: shared({ retention: "10m" }, show),
+    tick: handler({ internal: true, retention: "1h" }, tick),
+    begun: handler({ internal: true, retention: "1h", input: z.custom<BegunReport>() }, begun),
   },
-  { description: "Starts runs at the times of cron expressions and intervals.", retention: "1d", companions: [scheduleLanes] },
+  {
+    description: "Starts runs at the times of cron expressions and intervals.",
+    retention: "1d",
+    companions: [scheduleLanes],
+  },
 );
 
 async function put(ctx: ObjectContext, told: ScheduleSpec): Promise<ScheduleState> {
@@ -168,7 +175,7 @@ async function show(ctx: ObjectSharedContext): Promise<ScheduleView> {
   const { spec, paused } = record;
   const history = (await ctx.get<readonly ScheduleStart[]>("history")) ?? [];
   const next = await ctx.step("next times", () => (paused ? [] : nextTimes(ctx.key, record)));
-  const statuses = await Promise.all(history.map(({ run }) => (run === null ? null : statusOf(ctx, run))));
+  const statuses = await Promise.all(history.map(async ({ run }) => (run === null ? null : statusOf(ctx, run))));
   return {
     name: ctx.key,
     paused,
@@ -186,9 +193,12 @@ function nextTimes(name: string, { spec, decidedUntil }: ScheduleRecord): readon
 async function existing(ctx: ObjectSharedContext): Promise<ScheduleRecord> {
   const record = await ctx.get<ScheduleRecord>("schedule");
   if (record === undefined)
-    throw new TerminalError(`there is no schedule "${ctx.key}": put it first; \`perdure schedules\` lists those that are`, {
-      status: 404,
-    });
+    throw new TerminalError(
+      `there is no schedule "${ctx.key}": put it first; \`perdure schedules\` lists those that are`,
+      {
+        status: 404,
+      },
+    );
   return record;
 }
 

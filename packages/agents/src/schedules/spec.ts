@@ -41,7 +41,8 @@ export const scheduleSpec: StandardSchema<ScheduleSpec, ScheduleSpec> = shape.ch
 export function specProblem(spec: ScheduleSpec): string | undefined {
   const { cron, every, timeZone, jitter, target: to } = spec;
   if ((cron === undefined) === (every === undefined)) return "say when: either cron or every";
-  if (every !== undefined && timeZone !== undefined) return "timeZone goes with cron: every counts time that has passed";
+  if (every !== undefined && timeZone !== undefined)
+    return "timeZone goes with cron: every counts time that has passed";
   if (to.key !== undefined && to.keyPerStart === true) return "the target has a key, or one per start: not both";
   return (
     (every === undefined ? undefined : everyProblem(every)) ??

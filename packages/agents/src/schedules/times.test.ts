@@ -32,7 +32,13 @@ const moments = fc.oneof(
   fc.integer({ min: at("2026-01-01T00:00"), max: at("2027-12-31T00:00") }),
   fc
     .tuple(
-      fc.constantFrom("2026-03-29T01:00", "2026-10-25T01:00", "2026-03-08T07:00", "2026-11-01T06:00", "2026-04-04T15:00"),
+      fc.constantFrom(
+        "2026-03-29T01:00",
+        "2026-10-25T01:00",
+        "2026-03-08T07:00",
+        "2026-11-01T06:00",
+        "2026-04-04T15:00",
+      ),
       fc.integer({ min: -6 * HOUR, max: HOUR }),
     )
     .map(([change, before]) => at(change) + before),
@@ -44,7 +50,9 @@ describe("cron", () => {
       "2026-01-01T02:00",
       "2026-01-02T02:00",
     ]);
-    expect(iso(timesAfter(cron("0 3 * * *", "Europe/Berlin"), at("2026-07-01T00:00"), 1))).toEqual(["2026-07-01T01:00"]);
+    expect(iso(timesAfter(cron("0 3 * * *", "Europe/Berlin"), at("2026-07-01T00:00"), 1))).toEqual([
+      "2026-07-01T01:00",
+    ]);
   });
 
   it("moves a fixed time that does not exist to the first moment that does, and leaves out repeated ones", () => {
@@ -71,9 +79,9 @@ describe("cron", () => {
       "2026-10-25T01:00",
       "2026-10-25T01:30",
     ]);
-    expect(timesAfter(cron("0 * * * *", "Europe/Berlin"), at("2026-10-24T23:30"), 4).map((time) => time % HOUR)).toEqual(
-      [0, 0, 0, 0],
-    );
+    expect(
+      timesAfter(cron("0 * * * *", "Europe/Berlin"), at("2026-10-24T23:30"), 4).map((time) => time % HOUR),
+    ).toEqual([0, 0, 0, 0]);
   });
 
   it("ends where there is no further time", () => {
@@ -99,7 +107,8 @@ describe("W1: times after and times between", () => {
       fc.property(timings, moments, fc.integer({ min: 1, max: 12 }), (timing, from, count) => {
         const ahead = timesAfter(timing, from, count);
         expect(ahead).toHaveLength(count);
-        for (const [index, time] of ahead.entries()) expect(time).toBeGreaterThan(index === 0 ? from : (ahead[index - 1] ?? 0));
+        for (const [index, time] of ahead.entries())
+          expect(time).toBeGreaterThan(index === 0 ? from : (ahead[index - 1] ?? 0));
         const last = ahead.at(-1) ?? from;
         expect(timesBetween(timing, from, last, count)).toEqual({ times: ahead, earlier: null });
         // Not one millisecond more on either side.

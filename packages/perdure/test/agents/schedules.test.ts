@@ -1,6 +1,13 @@
 // Schedules, on the real engine and a clock that skips time: each time starts one run, whatever crashes.
 
-import { schedule, schedules, type ScheduleRecord, type ScheduleSpec, type ScheduleStart, type ScheduleView } from "@perdure/agents";
+import {
+  schedule,
+  schedules,
+  type ScheduleRecord,
+  type ScheduleSpec,
+  type ScheduleStart,
+  type ScheduleView,
+} from "@perdure/agents";
 import { openMemoryStore } from "@perdure/engine";
 import { object, service, shared, TerminalError, workflow, type ObjectContext, type Servable } from "@perdure/sdk";
 import { describe, expect, test } from "vitest";
@@ -53,7 +60,11 @@ class Life {
 
   /** Calls a handler of the schedule `s` and gives what it answers. */
   async ask<T>(handler: string, input?: unknown, key = "s"): Promise<T> {
-    const run = await this.world.submit({ service: "perdure.schedules", key, handler }, input, `ask ${(this.#asked += 1)}`);
+    const run = await this.world.submit(
+      { service: "perdure.schedules", key, handler },
+      input,
+      `ask ${(this.#asked += 1)}`,
+    );
     await this.world.settle();
     const result = (await this.world.run(run))?.result;
     if (result?.kind === "failure") throw Object.assign(new Error(result.failure.message), result.failure);
@@ -93,7 +104,8 @@ class Life {
 
   /** Ticks that have not ended. */
   async pendingTicks(): Promise<number> {
-    return (await this.world.runs()).filter(({ handler, status }) => handler === "tick" && status === "scheduled").length;
+    return (await this.world.runs()).filter(({ handler, status }) => handler === "tick" && status === "scheduled")
+      .length;
   }
 
   async started(handler: string): Promise<readonly { readonly at: string; readonly status: string }[]> {
@@ -111,6 +123,8 @@ describe("a schedule", () => {
     await life.world.advance(3 * DAY);
     expect(await life.lines()).toEqual(["01-01T02:00 s hello", "01-02T02:00 s hello", "01-03T02:00 s hello"]);
     expect(await life.pendingTicks()).toBe(1);
+    const notes = (await life.world.runs()).filter((run) => run.handler === "note");
+    expect(notes[0]?.idempotencyKey).toBe("perdure.schedules/s/2026-01-01T02:00:00.000Z");
     const shown = await life.ask<ScheduleView>("show");
     expect(shown.next.map(({ at }) => new Date(at).toISOString().slice(0, 16))).toEqual(
       [4, 5, 6, 7, 8].map((day) => `2026-01-0${day}T02:00`),
@@ -128,6 +142,17 @@ describe("a schedule", () => {
     await life.down(90 * 60_000);
     await life.world.advance(HOUR);
     expect(await life.lines()).toEqual(["01-01T01:00 s poll", "01-01T02:00 s poll", "01-01T03:00 s poll"]);
+  });
+
+  test("D2: arms its next tick before it starts anything", async () => {
+    const life = await Life.begin();
+    await life.put({});
+    const tick = (await life.record())?.next?.tick;
+    await life.world.advance(DAY);
+    const sent = (tick === undefined ? [] : await life.world.journal(tick)).flatMap((entry) =>
+      entry.kind === "command" && entry.command.type === "send" ? [entry.command.target.handler] : [],
+    );
+    expect(sent).toEqual(["tick", "note"]);
   });
 
   test("waits for its jitter, and says in the header what it was due for", async () => {
@@ -168,7 +193,7 @@ describe("a schedule", () => {
       message: expect.stringContaining("five fields"),
     });
     await expect(life.put({ every: "1h" })).rejects.toThrow("either cron or every");
-    expect((await life.record())).toBeUndefined();
+    expect(await life.record()).toBeUndefined();
   });
 });
 
@@ -183,7 +208,10 @@ describe("S1: crashed at every entry", () => {
       const { history } = await kept.show();
       await kept.remove();
       await ctx.sleep("1d"); // What was started ends; nothing more is started.
-      return { lines: await ctx.call(diary, "d").read(), history: history.map(({ outcome, status }) => [outcome, status]) };
+      return {
+        lines: await ctx.call(diary, "d").read(),
+        history: history.map(({ outcome, status }) => [outcome, status]),
+      };
     },
   });
   const drive = (spec: Partial<ScheduleSpec>) =>
@@ -239,7 +267,9 @@ describe("catching up after days", () => {
   });
 
   test("all: each is made up for, in order", async () => {
-    expect(await days(await afterDays({ catchUp: "all" }))).toEqual(["01", "02", "03", "04", "05", "06"].map((d) => `01-${d}`));
+    expect(await days(await afterDays({ catchUp: "all" }))).toEqual(
+      ["01", "02", "03", "04", "05", "06"].map((d) => `01-${d}`),
+    );
   });
 
   test("all, and more than the maximum: the latest hundred", async () => {
@@ -247,7 +277,7 @@ describe("catching up after days", () => {
     await life.ask("put", { every: "1h", target: NOTE, input: "x", catchUp: "all", overlap: "parallel" });
     await life.down(150 * HOUR);
     expect(await life.lines()).toHaveLength(100);
-    expect((await life.history())).toHaveLength(20);
+    expect(await life.history()).toHaveLength(20);
   });
 });
 
@@ -303,7 +333,7 @@ describe("pause, resume, trigger, remove", () => {
     await life.world.advance(DAY);
     expect(await life.started("work")).toEqual([{ at: "01-01T01:00", status: "succeeded" }]);
     expect(await life.pendingTicks()).toBe(0);
-    expect((await life.record())).toBeUndefined();
+    expect(await life.record()).toBeUndefined();
     await life.put({});
     expect(await life.pendingTicks()).toBe(1);
   });
@@ -340,12 +370,12 @@ describe("S2: putting it again", () => {
     await life.put({ input: "changed", paused: true });
     await life.ask("resume");
     await life.put({ input: "again", paused: true });
-    expect((await life.record())).toMatchObject({ paused: false });
+    expect(await life.record()).toMatchObject({ paused: false });
     await life.put({ input: "again", paused: false });
     await life.put({ input: "again", paused: true });
-    expect((await life.record())).toMatchObject({ paused: true, next: null });
+    expect(await life.record()).toMatchObject({ paused: true, next: null });
     await life.put({ input: "again" });
-    expect((await life.record())).toMatchObject({ paused: false, next: { scheduledFor: expect.any(Number) } });
+    expect(await life.record()).toMatchObject({ paused: false, next: { scheduledFor: expect.any(Number) } });
   });
 
   test("times that the old timing owed are made up for first", async () => {
@@ -443,7 +473,12 @@ describe("overlap", () => {
 
   test("queue: a hundred wait at most, those that were cancelled not counted", async () => {
     const life = await Life.begin();
-    await life.ask("put", { every: "1h", overlap: "queue", target: { service: "slow", handler: "work" }, input: 1_000 });
+    await life.ask("put", {
+      every: "1h",
+      overlap: "queue",
+      target: { service: "slow", handler: "work" },
+      input: 1_000,
+    });
     await life.world.advance(102 * HOUR);
     expect((await life.history())[0]?.outcome).toBe("skipped: 100 starts wait already");
     const [oldest] = (await life.record())?.waiting ?? [];
