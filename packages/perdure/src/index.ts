@@ -17,6 +17,7 @@ export type {
   RetryOptions,
   RunHandle,
   SendOptions,
+  Servable,
   ServiceDefinition,
   StandardSchema,
   StepInfo,
@@ -39,4 +40,15 @@ export {
   ValidationError,
 } from "@perdure/protocol";
 export type { DurationLike, RunId, ServiceManifest } from "@perdure/protocol";
+export { schedule, schedules } from "@perdure/agents";
+export type {
+  CatchUp,
+  Overlap,
+  Schedule,
+  ScheduleSpec,
+  ScheduleStart,
+  ScheduleState,
+  ScheduleTarget,
+  ScheduleView,
+} from "@perdure/agents";
 export { serve, type ServeOptions, type Serving } from "./serve.ts";

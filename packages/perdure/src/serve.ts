@@ -16,12 +16,14 @@ import {
 } from "@perdure/host";
 import type { Limits } from "@perdure/engine";
 import { isPerdureError, ValidationError, type DurationMs, type ServiceManifest } from "@perdure/protocol";
-import { createRegistry, validate, type AnyDefinition, type LogRecord, type Registry } from "@perdure/sdk";
+import { createRegistry, validate, type LogRecord, type Registry, type Servable } from "@perdure/sdk";
+import { callOnStart, needsForStored } from "./start-up.ts";
 import { VERSION } from "./version.ts";
 import { createServer, type AddressOptions, type ValidateInput } from "./server/index.ts";
 
 export interface ServeOptions {
-  readonly definitions: readonly AnyDefinition[];
+  /** Definitions, and what is made of them: schedules. */
+  readonly definitions: readonly Servable[];
   /** Directory of the store. Default: `.perdure`. */
   readonly data?: string;
   /** Default: 127.0.0.1:8080. */
@@ -64,10 +66,12 @@ const COLLECT_FIRST_MS = 5_000;
 export async function serve(options: ServeOptions): Promise<Serving> {
   const log = options.log ?? ((line: string): void => void process.stderr.write(`${line}\n`));
   const dataDirectory = options.data ?? ".perdure";
-  const registry = createRegistry(options.definitions);
+  const exported = createRegistry(options.definitions);
   const store = await openSqliteStore({ directory: dataDirectory });
   const guarding = options.mode === "dev" ? installGuard(options.guard ?? "warn", log) : null;
   try {
+    const stored = await needsForStored(exported, store.reader);
+    const registry = stored.length === 0 ? exported : createRegistry([...options.definitions, ...stored]);
     const runtime = new Runtime({
       store,
       catalog: new Catalog(registry, { retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT }),
@@ -95,6 +99,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const addresses = await server.start();
     try {
       await runtime.start();
+      await callOnStart(runtime, exported.onStart, log, describeError);
     } catch (error) {
       await server.close(0);
       throw error;

@@ -33,6 +33,8 @@ export type {
   WorkflowDefinition,
   WorkflowHandlers,
 } from "./definitions/service.ts";
+export type { Bundle, Servable, StartCall } from "./definitions/bundle.ts";
+export { isServable } from "./definitions/bundle.ts";
 export { isDefinition, object, service, workflow } from "./definitions/service.ts";
 export type {
   DefinedHandler,

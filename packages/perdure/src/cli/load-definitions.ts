@@ -1,4 +1,4 @@
-// From files to what they offer: every export that is a service, an object or a workflow.
+// From files to what they offer: every export that is a service, an object, a workflow or a schedule.
 //
 // Node strips the types itself; nothing is bundled or compiled. What cannot be loaded is explained with its place and
 // what to do, by Node's error codes.
@@ -6,7 +6,7 @@
 import { statSync } from "node:fs";
 import { extname, relative, resolve } from "node:path";
 import { ModuleLoadError, isPerdureError } from "@perdure/protocol";
-import { isDefinition, type AnyDefinition } from "@perdure/sdk";
+import { isServable, type Servable } from "@perdure/sdk";
 import { explainLoadFailure } from "./load-failure.ts";
 import { fileUrl, trackModules, type ModuleTracker } from "./module-tracker.ts";
 
@@ -23,12 +23,12 @@ const EXTENSIONS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 export async function loadDefinitions(
   files: readonly string[],
   options: LoadOptions = {},
-): Promise<readonly AnyDefinition[]> {
+): Promise<readonly Servable[]> {
   const cwd = options.cwd ?? process.cwd();
   const paths = files.map((file) => checkFile(file, cwd));
   const tracker = options.tracker ?? trackModules();
   try {
-    const definitions = new Set<AnyDefinition>();
+    const definitions = new Set<Servable>();
     const empty: string[] = [];
     for (const path of paths) {
       const found = await loadFile(path, cwd, tracker);
@@ -60,7 +60,7 @@ function checkFile(file: string, cwd: string): string {
 }
 
 interface LoadedFile {
-  readonly definitions: readonly AnyDefinition[];
+  readonly definitions: readonly Servable[];
   /** In words, for those who wonder. */
   readonly exports: string;
 }
@@ -76,7 +76,7 @@ async function loadFile(path: string, cwd: string, tracker: ModuleTracker): Prom
   const names = Object.keys(module).filter((name) => name !== "module.exports");
   const described = names.map((name) => `${name} (${kindOf(module[name])})`);
   return {
-    definitions: Object.values(module).filter(isDefinition),
+    definitions: Object.values(module).filter(isServable),
     exports: described.length === 0 ? "nothing" : `only ${described.join(", ")}`,
   };
 }
@@ -89,7 +89,7 @@ function kindOf(value: unknown): string {
 function nothingToServe(empty: readonly string[]): ModuleLoadError {
   return new ModuleLoadError(`there is nothing to serve: ${empty.join("; ")}`, {
     metadata: {
-      do: 'export what service(), object() or workflow() returns: export const greeter = service("greeter", { async hello(ctx, name: string) { … } })',
+      do: 'export what service(), object(), workflow() or schedule() returns: export const greeter = service("greeter", { async hello(ctx, name: string) { … } })',
     },
   });
 }

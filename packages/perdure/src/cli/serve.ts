@@ -2,7 +2,7 @@
 
 import type { GuardMode } from "@perdure/host";
 import type { ServiceManifest } from "@perdure/protocol";
-import type { AnyDefinition } from "@perdure/sdk";
+import type { Servable } from "@perdure/sdk";
 import { serve } from "../serve.ts";
 
 /** What was asked for on the command line. Plain data: it crosses to the child process of `dev`. */
@@ -38,7 +38,7 @@ export interface Server {
   close(graceMs: number): Promise<void>;
 }
 
-export async function startServer(options: ServeOptions, definitions: readonly AnyDefinition[]): Promise<Server> {
+export async function startServer(options: ServeOptions, definitions: readonly Servable[]): Promise<Server> {
   outliveRejections();
   const server = await serve({
     definitions,

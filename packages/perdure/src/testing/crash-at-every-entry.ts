@@ -6,12 +6,12 @@
 // must not have run again (E2); one whose result was lost with the crash may.
 
 import type { Limits } from "@perdure/engine";
-import type { AnyDefinition } from "@perdure/sdk";
+import type { Servable } from "@perdure/sdk";
 import type { Result, RunId, Target } from "@perdure/protocol";
 import { createTestMemory, TestWorld, type Execution, type TestMemory } from "./test-world.ts";
 
 export interface CrashTest {
-  readonly services: readonly AnyDefinition[];
+  readonly services: readonly Servable[];
   readonly target: Target;
   readonly input?: unknown;
   /** Answers what the run waits for: called whenever everything waits. True: it did something. Must be repeatable. */

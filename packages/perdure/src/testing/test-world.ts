@@ -19,10 +19,11 @@ import { Catalog } from "@perdure/host";
 import {
   createExecutor,
   createRegistry,
-  type AnyDefinition,
   type LogRecord,
   type Registry,
   type SdkPorts,
+  type Servable,
+  type StartCall,
   type StepScope,
 } from "@perdure/sdk";
 import {
@@ -57,10 +58,13 @@ export interface TestMemory {
   readonly storage: MemoryStorage;
   readonly executions: Execution[];
   now: number;
+  /** How often a world was opened on it. */
+  opened: number;
 }
 
 export interface TestWorldOptions {
-  readonly services: readonly AnyDefinition[];
+  /** Definitions, and what is made of them: schedules. */
+  readonly services: readonly Servable[];
   readonly limits?: Partial<Limits>;
   readonly log?: (record: LogRecord) => void;
   readonly memory?: TestMemory;
@@ -73,7 +77,7 @@ const IDLE_TURNS = 4;
 const JUMPS_MAX = 100_000;
 
 export function createTestMemory(): TestMemory {
-  return { storage: createMemoryStorage(), executions: [], now: START_OF_TIME };
+  return { storage: createMemoryStorage(), executions: [], now: START_OF_TIME, opened: 0 };
 }
 
 export class TestWorld {
@@ -108,7 +112,16 @@ export class TestWorld {
 
   async open(): Promise<this> {
     await this.#loop.start("test");
+    this.memory.opened += 1;
+    for (const call of this.registry.onStart) this.#callOnStart(call, `start ${this.memory.opened}`);
     return this;
+  }
+
+  /** As a server does. Not waited for: the world may crash before it is answered. */
+  #callOnStart({ target, input }: StartCall, idempotencyKey: string): void {
+    this.submit(target, input, idempotencyKey).catch((error: unknown) => {
+      if (!this.#crashed) throw error;
+    });
   }
 
   get now(): number {

@@ -75,6 +75,7 @@ function cancelRun(attempt: ReplayAttempt, run: RunId): void {
 class OutputWait extends Wait {
   override settle(result: Result): void {
     if (result.kind === "failure" && result.failure.errorCode === NotReadyError.code) this.resolve({ ready: false });
+    else if (result.kind === "void") this.resolve({ ready: true, value: undefined });
     else super.settle(result);
   }
 

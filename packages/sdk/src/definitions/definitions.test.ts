@@ -5,6 +5,8 @@ import { describe, expect, it } from "vitest";
 
 import type { StandardJsonSchema, StandardSchema } from "../standard-schema.ts";
 import { jsonSchemaOf, validate } from "../standard-schema.ts";
+import type { Bundle } from "./bundle.ts";
+import { isServable } from "./bundle.ts";
 import { handler, shared } from "./handler.ts";
 import { manifestOf, resolveRetry } from "./manifest.ts";
 import { createRegistry, editDistance } from "./registry.ts";
@@ -168,6 +170,33 @@ describe("the registry", () => {
 
   it("refuses two of one name", () => {
     expect(() => createRegistry([mailer, service("mailer", { fn })])).toThrow('two definitions have the name "mailer"');
+  });
+
+  it("includes what definitions need, once, behind those that were named", () => {
+    const log = service("log", { fn });
+    const audit = service("audit", { fn }, { companions: [log] });
+    const agent = object("agent", { fn }, { companions: [audit, log] });
+    const names = createRegistry([agent, mailer]).definitions.map(({ name }) => name);
+    expect(names.toSorted()).toEqual(["agent", "audit", "log", "mailer"]);
+    expect(names[0]).toBe("agent");
+    expect(agent.specs.get("fn")?.options).toEqual({});
+    expect(() => createRegistry([agent, service("log", { fn })])).toThrow('two definitions have the name "log"');
+  });
+
+  it("takes bundles, with what they say at a start", () => {
+    const call = { target: { service: "mailer", handler: "send" }, input: 1 };
+    const bundle: Bundle = { kind: "schedule", name: "daily", definitions: [mailer], onStart: [call] };
+    const made = createRegistry([bundle, bundle, mailer]);
+    expect([made.definitions, made.onStart]).toEqual([[mailer], [call]]);
+    expect(() => createRegistry([bundle, { ...bundle }])).toThrow('two schedules have the name "daily"');
+    expect(createRegistry([bundle, { ...bundle, name: "weekly" }]).onStart).toHaveLength(2);
+    expect([bundle, mailer, {}, null, { ...bundle, definitions: [1] }].map(isServable)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 });
 

@@ -1,35 +1,59 @@
-// All definitions that one deployment offers.
+// All definitions that one deployment offers: what it exports, and what that needs.
 
 import type { ServiceManifest } from "@perdure/protocol";
 import { DefinitionError } from "@perdure/protocol";
+import type { Bundle, Servable, StartCall } from "./bundle.ts";
 import type { HandlerSpec } from "./handler.ts";
 import { manifestOf } from "./manifest.ts";
 import type { AnyDefinition } from "./service.ts";
+import { isDefinition } from "./service.ts";
 
 export interface Registry {
+  /** Those that were named first, then what they need. */
   readonly definitions: readonly AnyDefinition[];
   readonly manifests: readonly ServiceManifest[];
+  /** What is called when a runtime starts. */
+  readonly onStart: readonly StartCall[];
   find(service: string, handler: string): HandlerSpec | undefined;
   /** Targets that may have been meant, best first: `inbox/add`. */
   near(service: string, handler: string): readonly string[];
 }
 
-/** @throws DefinitionError where two definitions have one name. */
-export function createRegistry(definitions: readonly AnyDefinition[]): Registry {
+/** @throws DefinitionError where two definitions, or two bundles of a kind, have one name. */
+export function createRegistry(servables: readonly Servable[]): Registry {
+  const bundles = uniqueBundles(servables.filter((servable): servable is Bundle => !isDefinition(servable)));
+  const named = [...servables.filter(isDefinition), ...bundles.flatMap(({ definitions }) => definitions)];
   const byName = new Map<string, AnyDefinition>();
-  for (const definition of definitions) {
-    const other = byName.get(definition.name);
-    if (other !== undefined && other !== definition)
-      throw new DefinitionError(`two definitions have the name "${definition.name}"`);
-    byName.set(definition.name, definition);
-  }
+  for (const definition of named) addWithCompanions(byName, definition);
   const unique = [...byName.values()];
   return {
     definitions: unique,
     manifests: unique.map(manifestOf),
+    onStart: bundles.flatMap(({ onStart }) => onStart),
     find: (service, handler) => byName.get(service)?.specs.get(handler),
     near: (service, handler) => nearTargets(unique, service, handler),
   };
+}
+
+/** Companions may need each other: what is there already is not looked at again. */
+function addWithCompanions(byName: Map<string, AnyDefinition>, definition: AnyDefinition): void {
+  const other = byName.get(definition.name);
+  if (other === definition) return;
+  if (other !== undefined) throw new DefinitionError(`two definitions have the name "${definition.name}"`);
+  byName.set(definition.name, definition);
+  for (const companion of definition.companions ?? []) addWithCompanions(byName, companion);
+}
+
+function uniqueBundles(bundles: readonly Bundle[]): readonly Bundle[] {
+  const byName = new Map<string, Bundle>();
+  for (const bundle of bundles) {
+    const name = `${bundle.kind} ${bundle.name}`;
+    const other = byName.get(name);
+    if (other !== undefined && other !== bundle)
+      throw new DefinitionError(`two ${bundle.kind}s have the name "${bundle.name}"`);
+    byName.set(name, bundle);
+  }
+  return [...byName.values()];
 }
 
 const NEAR_TARGETS_MAX = 3;

@@ -53,6 +53,8 @@ export interface DefinitionOptions {
   readonly retry?: RetryOptions;
   readonly retention?: DurationLike;
   readonly internal?: boolean;
+  /** Definitions that this one needs: they are served along with it. */
+  readonly companions?: readonly AnyDefinition[];
 }
 
 interface DefinitionBase<Kind extends ServiceKind, H> {
@@ -62,6 +64,8 @@ interface DefinitionBase<Kind extends ServiceKind, H> {
   readonly options: DefinitionOptions;
   /** The same handlers as the runtime sees them. */
   readonly specs: ReadonlyMap<string, HandlerSpec>;
+  /** Definitions that this one needs. */
+  readonly companions?: readonly AnyDefinition[];
 }
 
 export interface ServiceDefinition<H> extends DefinitionBase<"service", H> {}
@@ -127,11 +131,13 @@ function define<Kind extends ServiceKind, H extends object>(
     specs.set(handlerName, { service: name, name: handlerName, mode, fn: wrapped.fn, options: merged });
   }
   if (specs.size === 0) throw new DefinitionError(`"${name}" has no handlers`);
-  return Object.freeze({ kind, name, handlers, options, specs });
+  const { companions } = options;
+  return Object.freeze({ kind, name, handlers, options, specs, ...(companions === undefined ? {} : { companions }) });
 }
 
+/** What handlers take over from their definition. */
 function inherited(options: DefinitionOptions): DefinitionOptions {
-  const { description: _, ...rest } = options;
+  const { description: _, companions: __, ...rest } = options;
   return rest;
 }
 
@@ -141,7 +147,6 @@ function unwrap(value: unknown): WrappedHandler | undefined {
   return (value as { readonly [WRAPPED]?: WrappedHandler })[WRAPPED];
 }
 
-/** Anything that a module may export to be served. */
 export function isDefinition(value: unknown): value is AnyDefinition {
   if (typeof value !== "object" || value === null) return false;
   const candidate = value as Partial<AnyDefinition>;

@@ -35,6 +35,8 @@ export interface RunsQuery extends RunFilterBody {
 export type RunAction = BulkAction | "purge";
 
 const JOURNAL_PAGE = 1_000;
+/** All of a value, however long it is. */
+export const PAYLOAD_MAX = 33_554_432;
 
 export class AdminClient {
   readonly connection: Connection;

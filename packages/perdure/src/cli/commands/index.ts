@@ -17,6 +17,7 @@ import { restartCommand } from "./restart.ts";
 import { resultCommand } from "./result.ts";
 import { resumeCommand } from "./resume.ts";
 import { runsCommand } from "./runs.ts";
+import { schedulesCommand } from "./schedules.ts";
 import { sendCommand } from "./send.ts";
 import { servicesCommand } from "./services.ts";
 import { settleCommand } from "./settle.ts";
@@ -41,5 +42,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [cancelCommand, killCommand, pauseCommand, resumeCommand, restartCommand, settleCommand, purgeCommand],
   },
   { title: "Answer:", commands: [signalCommand, resolveCommand, rejectCommand] },
-  { title: "Keep house:", commands: [stateCommand, doctorCommand, exportCommand, completionsCommand] },
+  {
+    title: "Keep house:",
+    commands: [stateCommand, schedulesCommand, doctorCommand, exportCommand, completionsCommand],
+  },
 ];

@@ -2,6 +2,7 @@
 
 import { Command } from "commander";
 import type { JsonValue, StateEdit, StateView } from "@perdure/protocol";
+import { PAYLOAD_MAX } from "../api/admin-client.ts";
 import { adminCommand, type Cli, type CommonOptions } from "../cli.ts";
 import { RefusedError, UsageError } from "../errors.ts";
 import { parseCount } from "../run-filter.ts";
@@ -18,7 +19,6 @@ interface EditOptions extends CommonOptions {
 }
 
 const FORCE = "also while a run has the key's turn (what that run holds in memory does not change)";
-const PAYLOAD_MAX = 33_554_432;
 
 export function stateCommand(cli: Cli): Command {
   return new Command("state")
