@@ -1,3 +1,25 @@
+// Agents
+export { agent, type AgentDefinition, type AgentHandlers } from "./agent/agent.ts";
+export type { AgentOptions, ContextOptions, TurnSoFar } from "./agent/definition.ts";
+export { child, type Child, type ChildRef } from "./agent/children.ts";
+export { EVENTS, type AgentEvent } from "./agent/events.ts";
+export type { ArrivalHook } from "./agent/inbox.ts";
+export type { AgentAnswer, AgentMessage, ChildNotice, MessagePolicy, Usage } from "./agent/messages.ts";
+export {
+  TRANSCRIPT,
+  type AssistantItem,
+  type CompactionItem,
+  type DecisionItem,
+  type MessageItem,
+  type RestartItem,
+  type ToolItem,
+  type TranscriptItem,
+} from "./agent/transcript.ts";
+export type { AgentStatus, HistoryRange } from "./agent/views.ts";
+export { subagent, type SubagentOptions } from "./tools/subagent.ts";
+export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo, type Toolset } from "./tools/tool.ts";
+export { modelsOf, provideModels, type Models } from "./models/of-context.ts";
+
 export { ModelGateway, type GatewayFigures, type GatewayOptions } from "./models/gateway.ts";
 export type {
   AttemptOutcome,

@@ -16,6 +16,7 @@ import {
   type ObjectContext,
   type ObjectDefinition,
   type ObjectSharedContext,
+  type RunId,
   type SharedHandler,
   type StandardSchema,
 } from "@perdure/sdk";
@@ -48,6 +49,13 @@ export interface WatchedChild extends ChildRef {
   readonly name: string;
 }
 
+const childInput: StandardSchema<WatchedChild> = z.strictObject({
+  name: z.string(),
+  agent: z.string(),
+  key: z.string(),
+  run: z.string().transform((run) => run as RunId),
+}) as StandardSchema<WatchedChild>;
+
 const rangeInput: StandardSchema<HistoryRange | undefined> = z
   .strictObject({ from: z.int().min(0).exactOptional(), last: z.int().min(0).exactOptional() })
   .optional();
@@ -61,13 +69,20 @@ export function agent(name: string, options: AgentOptions): AgentDefinition {
     name,
     {
       send: handler(
-        { input: messageInput, listens: true, description: "Says something to the agent; the answer is its own.", ...kept },
+        {
+          input: messageInput,
+          listens: true,
+          description: "Says something to the agent; the answer is its own.",
+          ...kept,
+        },
         (ctx: ObjectContext, message: AgentMessage) => send(ctx, spec, message),
       ),
       stop: shared({ description: "Ends the turn that works, keeping what it has said." }, stop),
       status: shared({ description: "What the agent is doing.", retention: "1m" }, statusOf),
       history: shared({ input: rangeInput, description: "What was said and done.", retention: "1m" }, historyOf),
-      watch: shared({ internal: true }, (ctx: ObjectSharedContext, child: WatchedChild) => watch(ctx, name, child)),
+      watch: shared({ internal: true, input: childInput }, (ctx: ObjectSharedContext, child: WatchedChild) =>
+        watch(ctx, name, child),
+      ),
     },
     {
       ...(description === undefined ? {} : { description }),

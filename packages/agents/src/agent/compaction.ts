@@ -56,7 +56,9 @@ function boundaryOf(spec: AgentSpec, items: readonly TranscriptItem[], keepToken
     const item = items[boundary - 1];
     if (item === undefined) break;
     const { resultCharsMax } = spec;
-    kept += requestTokens({ prompt: promptOf([item], 0, { instructions: "", resultCharsMax }) }) + sizeOfResult(item, resultCharsMax);
+    kept +=
+      requestTokens({ prompt: promptOf([item], 0, { instructions: "", resultCharsMax }) }) +
+      sizeOfResult(item, resultCharsMax);
     if (kept > keepTokens) break;
     boundary -= 1;
   }

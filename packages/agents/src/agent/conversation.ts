@@ -60,7 +60,8 @@ function visible(
 }
 
 function messageText({ text, from, notice }: MessageItem): string {
-  if (notice !== undefined) return `[The sub-agent ${notice.child} (${notice.agent}) has ended: ${notice.outcome}]\n${text}`;
+  if (notice !== undefined)
+    return `[The sub-agent ${notice.child} (${notice.agent}) has ended: ${notice.outcome}]\n${text}`;
   return from === undefined ? text : `[From ${from}]\n${text}`;
 }
 
@@ -91,7 +92,8 @@ function pushAssistant(
 
 /** The parts of an answer that go back to the model. Of a partial one, a tool call may be cut: it was not made. */
 function assistantPart(part: LanguageModelV4Content, partial: boolean): AssistantContent {
-  const options = "providerMetadata" in part && part.providerMetadata !== undefined ? { providerOptions: part.providerMetadata } : {};
+  const options =
+    "providerMetadata" in part && part.providerMetadata !== undefined ? { providerOptions: part.providerMetadata } : {};
   switch (part.type) {
     case "text":
       return part.text === "" ? [] : [{ type: "text", text: part.text, ...options }];
@@ -132,7 +134,8 @@ function outputOf(item: ToolItem | undefined, charsMax: number): LanguageModelV4
   if (item.outcome === "denied") return { type: "execution-denied", reason: textOf(item.output) };
   const shown = excerpt(item.output, charsMax, `; read_result with toolCallId "${item.callId}" reads them`);
   const isText = typeof shown === "string";
-  if (item.outcome === "error") return isText ? { type: "error-text", value: shown } : { type: "error-json", value: shown };
+  if (item.outcome === "error")
+    return isText ? { type: "error-text", value: shown } : { type: "error-json", value: shown };
   return isText ? { type: "text", value: shown } : { type: "json", value: shown };
 }
 

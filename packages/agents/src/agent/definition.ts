@@ -86,7 +86,8 @@ const RESULT_CHARS = 16_000;
 
 /** @throws DefinitionError */
 export function agentSpec(name: string, options: AgentOptions): AgentSpec {
-  const models = typeof options.model === "string" || !Array.isArray(options.model) ? [options.model as ModelRef] : options.model;
+  const models =
+    typeof options.model === "string" || !Array.isArray(options.model) ? [options.model as ModelRef] : options.model;
   if (models.length === 0 || models.some((model) => model === undefined || model === ""))
     throw new DefinitionError(`agent "${name}" has no model: write "provider/model", such as "openai/gpt-5"`);
   const tools = options.tools ?? {};

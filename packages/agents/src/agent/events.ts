@@ -11,7 +11,13 @@ export const EVENTS = "events";
 export type AgentEvent =
   | { readonly type: "turn-start"; readonly turn: RunId; readonly at: number }
   /** The agent has seen a message. */
-  | { readonly type: "message"; readonly id: RunId; readonly text: string; readonly policy: MessagePolicy; readonly from?: string }
+  | {
+      readonly type: "message";
+      readonly id: RunId;
+      readonly text: string;
+      readonly policy: MessagePolicy;
+      readonly from?: string;
+    }
   /** A try of a model call begins: what an earlier try of this call wrote is superseded, and is shown as such. */
   | { readonly type: "call-start"; readonly call: string; readonly attempt: string; readonly model: string }
   /** As the provider said it. */
@@ -51,8 +57,21 @@ export type AgentEvent =
       readonly decision: "approved" | "rejected" | "expired";
       readonly by?: string;
     }
-  | { readonly type: "child"; readonly child: string; readonly agent: string; readonly key: string; readonly run: RunId; readonly callId: string }
+  | {
+      readonly type: "child";
+      readonly child: string;
+      readonly agent: string;
+      readonly key: string;
+      readonly run: RunId;
+      readonly callId: string;
+    }
   | { readonly type: "budget-soft"; readonly budgets: readonly string[] }
   | { readonly type: "compaction"; readonly upTo: number }
   | { readonly type: "restart" }
-  | { readonly type: "turn-end"; readonly turn: RunId; readonly reason: AgentAnswer["reason"] | "failed" | "cancelled"; readonly usage: Usage; readonly error?: string };
+  | {
+      readonly type: "turn-end";
+      readonly turn: RunId;
+      readonly reason: AgentAnswer["reason"] | "failed" | "cancelled";
+      readonly usage: Usage;
+      readonly error?: string;
+    };

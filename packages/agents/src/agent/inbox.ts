@@ -83,7 +83,14 @@ export class Inbox {
   }
 
   async #present(arrivals: readonly Arrival[]): Promise<readonly Arrival[]> {
-    const ended = await Promise.all(arrivals.map(({ run }) => this.#ctx.run(run).output().then(isReady, () => true)));
+    const ended = await Promise.all(
+      arrivals.map(({ run }) =>
+        this.#ctx
+          .run(run)
+          .output()
+          .then(isReady, () => true),
+      ),
+    );
     return arrivals.filter((_, index) => ended[index] === false);
   }
 

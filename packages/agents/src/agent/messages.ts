@@ -1,7 +1,6 @@
 // Messages to an agent, and its answers. A message is the input of a run of the agent's `send`, an answer the run's output.
 
 import type { JSONValue } from "@ai-sdk/provider";
-import { ValidationError } from "@perdure/protocol";
 import type { RunId } from "@perdure/sdk";
 import { z } from "zod";
 
@@ -77,7 +76,7 @@ const messageSchema = z.strictObject({
     .strictObject({
       child: z.string(),
       agent: z.string(),
-      run: z.string(),
+      run: z.string().transform((run) => run as RunId),
       outcome: z.enum(["answered", "failed", "cancelled"]),
     })
     .exactOptional(),
@@ -86,19 +85,12 @@ const messageSchema = z.strictObject({
 });
 
 /** Accepted on the wire: a message, or its text alone. */
-export const messageInput: z.ZodType<AgentMessage, AgentMessage | string> = z
+export const messageInput: z.ZodType<AgentMessage> = z
   .union([z.string(), messageSchema])
-  .transform((input): AgentMessage => (typeof input === "string" ? { text: input } : (input as AgentMessage)));
+  .transform((input): AgentMessage => (typeof input === "string" ? { text: input } : input));
 
 /** A message as it stands in somebody else's queue: checked there, when its run starts, so here it is read with care. */
 export function readMessage(input: unknown): AgentMessage | undefined {
   const read = messageInput.safeParse(input);
   return read.success ? read.data : undefined;
-}
-
-/** @throws ValidationError */
-export function checkMessage(input: unknown): AgentMessage {
-  const read = messageInput.safeParse(input);
-  if (read.success) return read.data;
-  throw new ValidationError(`this is no message to an agent: ${z.prettifyError(read.error)}`);
 }

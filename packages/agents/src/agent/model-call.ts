@@ -62,7 +62,10 @@ export async function callModel<Item extends { readonly usage: Usage }>(
   }
 }
 
-async function lend(ctx: ObjectContext, { spec, options, budgets, softPassed }: ModelCall<unknown>): Promise<BudgetLease> {
+async function lend(
+  ctx: ObjectContext,
+  { spec, options, budgets, softPassed }: ModelCall<unknown>,
+): Promise<BudgetLease> {
   const bytes = new TextEncoder().encode(JSON.stringify([options.prompt, options.tools])).length;
   const estimate = estimateTokens(bytes, options.maxOutputTokens ?? OUTPUT_TOKENS_MAX);
   const lease = await reserveBudget(ctx, budgets, {

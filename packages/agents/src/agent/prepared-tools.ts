@@ -42,6 +42,7 @@ async function readInput(schema: Schema<unknown>, text: string): Promise<ReadInp
     return { ok: false, problem: `the input is not JSON: ${text.slice(0, 200)}` };
   }
   const checked = await schema.validate?.(raw);
-  if (checked === undefined || checked.success) return { ok: true, value: checked === undefined ? raw : checked.value, raw };
+  if (checked === undefined || checked.success)
+    return { ok: true, value: checked === undefined ? raw : checked.value, raw };
   return { ok: false, problem: checked.error.message };
 }

@@ -1,5 +1,6 @@
 // The tool by which a model reads what an excerpt left out of a long result. The whole result is in the transcript.
 
+import type { JSONValue } from "@ai-sdk/provider";
 import { z } from "zod";
 import { tool, type AnyTool } from "../tools/tool.ts";
 import { textOf } from "./conversation.ts";
@@ -16,7 +17,7 @@ export function readResult(items: readonly TranscriptItem[]): AnyTool {
       from: z.number().int().min(0).describe("the first character, from 0"),
       chars: z.number().int().min(1).max(CHARS_MAX).describe("how many characters").default(CHARS_MAX),
     }),
-    run: (_, { toolCallId, from, chars }) => {
+    run: (_, { toolCallId, from, chars }): Promise<JSONValue> => {
       const found = items.findLast((item) => item.type === "tool" && item.callId === toolCallId);
       if (found?.type !== "tool") return Promise.resolve(`There is no result of a call "${toolCallId}".`);
       const text = textOf(found.output);

@@ -138,7 +138,13 @@ async function askPerson(
     return "interrupted";
   }
   const { by, comment } = decision;
-  phase.emit({ type: "approval-answered", approval, callId, decision: decision.decision, ...(by === undefined ? {} : { by }) });
+  phase.emit({
+    type: "approval-answered",
+    approval,
+    callId,
+    decision: decision.decision,
+    ...(by === undefined ? {} : { by }),
+  });
   phase.record({
     type: "decision",
     approval,
@@ -152,7 +158,10 @@ async function askPerson(
 }
 
 /** What the rule says, else what the tool says. */
-function whoAnswers(tool: AnyTool, rule: PermissionRule | undefined): Partial<Pick<AnyTool, "approvers" | "expires" | "escalate">> {
+function whoAnswers(
+  tool: AnyTool,
+  rule: PermissionRule | undefined,
+): Partial<Pick<AnyTool, "approvers" | "expires" | "escalate">> {
   const approvers = rule?.approvers ?? tool.approvers;
   const expires = rule?.expires ?? tool.expires;
   const escalate = rule?.escalate ?? tool.escalate;
@@ -223,7 +232,14 @@ async function execute(
   const abortSignal = AbortSignal.any([info.signal, phase.signal]);
   let item: ToolItem;
   try {
-    const given = tool.execute?.(input, { toolCallId: callId, abortSignal, idempotencyKey, attempt, progress, messages: [] });
+    const given = tool.execute?.(input, {
+      toolCallId: callId,
+      abortSignal,
+      idempotencyKey,
+      attempt,
+      progress,
+      messages: [],
+    });
     item = toolItem(call, "ok", jsonOf(await lastOf(await given, progress)));
   } catch (error) {
     if (!phase.signal.aborted || info.signal.aborted) throw error;
@@ -241,7 +257,12 @@ async function lastOf(value: unknown, progress: (data: unknown) => void): Promis
   return last;
 }
 
-async function runDurable(phase: ToolPhase, call: LanguageModelV4ToolCall, tool: AnyTool, input: unknown): Promise<void> {
+async function runDurable(
+  phase: ToolPhase,
+  call: LanguageModelV4ToolCall,
+  tool: AnyTool,
+  input: unknown,
+): Promise<void> {
   const { ctx, spec, budgets, signal } = phase;
   try {
     const output: unknown = await tool.run?.(ctx, input, {
@@ -276,7 +297,14 @@ function toolItem({ toolCallId, toolName }: LanguageModelV4ToolCall, outcome: Ou
 
 function endEvent(callId: string, name: string, outcome: Outcome, output: JSONValue): AgentEvent {
   const shown = excerpt(output, EVENT_CHARS_MAX);
-  return { type: "tool-end", callId, name, outcome, output: shown, ...(shown === output ? {} : { excerpt: true as const }) };
+  return {
+    type: "tool-end",
+    callId,
+    name,
+    outcome,
+    output: shown,
+    ...(shown === output ? {} : { excerpt: true as const }),
+  };
 }
 
 /** As JSON gives it, so that live and replayed code see the same. */

@@ -149,7 +149,10 @@ export class Turn {
   }
 
   /** The request, after a compaction where it would be too large. */
-  async #fitting(tools: PreparedTools, interrupt: AbortSignal): Promise<Omit<LanguageModelV4CallOptions, "abortSignal">> {
+  async #fitting(
+    tools: PreparedTools,
+    interrupt: AbortSignal,
+  ): Promise<Omit<LanguageModelV4CallOptions, "abortSignal">> {
     const options = await this.#options(tools);
     if (requestTokens(options) <= this.#spec.contextMaxTokens) return options;
     const compaction = compactionOf(this.#spec, this.#items, this.#first);
@@ -195,7 +198,11 @@ export class Turn {
     const hasLong = this.#items.some((item) => item.type === "tool" && textOf(item.output).length > resultCharsMax);
     const more: Record<string, AnyTool> = {};
     if (hasLong) more["read_result"] = readResult(this.#items);
-    if (this.#session.children.some((child) => child.background)) Object.assign(more, childTools(() => this.#session.children));
+    if (this.#session.children.some((child) => child.background))
+      Object.assign(
+        more,
+        childTools(() => this.#session.children),
+      );
     return await prepareTools({ ...more, ...tools });
   }
 
@@ -217,7 +224,9 @@ export class Turn {
   }
 
   #childStarted(child: ChildStart, callId: string): void {
-    const children = [...this.#session.children.filter(({ key }) => key !== child.key), child].slice(-CHILDREN_KEPT_MAX);
+    const children = [...this.#session.children.filter(({ key }) => key !== child.key), child].slice(
+      -CHILDREN_KEPT_MAX,
+    );
     this.#session = { ...this.#session, children };
     const { name, agent, key, run } = child;
     this.#emit({ type: "child", child: name, agent, key, run, callId });

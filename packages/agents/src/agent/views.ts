@@ -18,7 +18,10 @@ export async function statusOf(ctx: ObjectSharedContext): Promise<AgentStatus> {
   const { turn, children } = await readSession(ctx, ctx.runId);
   const items = await ctx.stream(TRANSCRIPT).length();
   if (turn === ctx.runId) return { state: "idle", turn: null, items, children };
-  const { ready } = await ctx.run(turn).output().catch(() => ({ ready: true }));
+  const { ready } = await ctx
+    .run(turn)
+    .output()
+    .catch(() => ({ ready: true }));
   return { state: ready ? "idle" : "working", turn, items, children };
 }
 
@@ -29,8 +32,12 @@ export interface HistoryRange {
   readonly last?: number;
 }
 
-export async function historyOf(ctx: ObjectSharedContext, range: HistoryRange = {}): Promise<readonly TranscriptItem[]> {
+export async function historyOf(
+  ctx: ObjectSharedContext,
+  range: HistoryRange = {},
+): Promise<readonly TranscriptItem[]> {
   const transcript = ctx.stream<TranscriptItem>(TRANSCRIPT);
-  const from = range.last === undefined ? (range.from ?? 0) : Math.max(range.from ?? 0, (await transcript.length()) - range.last);
+  const from =
+    range.last === undefined ? (range.from ?? 0) : Math.max(range.from ?? 0, (await transcript.length()) - range.last);
   return await transcript.read(from);
 }

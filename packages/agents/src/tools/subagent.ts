@@ -18,7 +18,12 @@ export interface SubagentOptions {
   readonly background?: boolean;
 }
 
-const input = z.object({
+interface Delegation {
+  readonly task: string;
+  readonly session?: string | undefined;
+}
+
+const input: z.ZodType<Delegation> = z.object({
   task: z.string().describe("what to do; the sub-agent knows nothing else of this conversation"),
   session: z
     .string()
@@ -27,7 +32,7 @@ const input = z.object({
     .describe("the name of an earlier sub-agent to go on with; left out: a new one"),
 });
 
-export function subagent(definition: AgentDefinition, options: SubagentOptions = {}): AgentTool<z.infer<typeof input>, JSONValue> {
+export function subagent(definition: AgentDefinition, options: SubagentOptions = {}): AgentTool<Delegation, JSONValue> {
   const { name, options: own } = definition;
   const background = options.background === true;
   return tool({
@@ -70,7 +75,8 @@ async function callChild(
     return shown(await answer);
   } catch (error) {
     // The child's own cancel is a result; the parent's is its end.
-    if (error instanceof CancelledError && !ctx.abortSignal.aborted) throw new Error(`The sub-agent ${child} was cancelled.`, { cause: error });
+    if (error instanceof CancelledError && !ctx.abortSignal.aborted)
+      throw new Error(`The sub-agent ${child} was cancelled.`, { cause: error });
     throw error;
   } finally {
     info.abortSignal.removeEventListener("abort", abandon);

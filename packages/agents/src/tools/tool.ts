@@ -79,8 +79,11 @@ export function checkTools(agent: string, tools: Toolset): void {
   for (const [name, tool] of Object.entries(tools)) {
     const where = `tool "${name}" of agent "${agent}"`;
     if (!NAME.test(name))
-      throw new DefinitionError(`${where}: a tool's name has 1 to 64 letters, digits, "_" and "-": providers take no others`);
-    if (tool.inputSchema === undefined) throw new DefinitionError(`${where} has no inputSchema: z.object({}) is an empty one`);
+      throw new DefinitionError(
+        `${where}: a tool's name has 1 to 64 letters, digits, "_" and "-": providers take no others`,
+      );
+    if (tool.inputSchema === undefined)
+      throw new DefinitionError(`${where} has no inputSchema: z.object({}) is an empty one`);
     if ((typeof tool.execute === "function") === (typeof tool.run === "function"))
       throw new DefinitionError(`${where} needs one of execute (one effect) and run (durable code)`);
   }

@@ -610,9 +610,7 @@ function stepCommand(name: string, atMostOnce: boolean, into: string | undefined
 }
 
 /** Its result stood in a stream that was trimmed since. */
-function isTrimmed(
-  entry: CommandEntry | CompletionEntry,
-): entry is (CommandEntry | CompletionEntry) & {
+function isTrimmed(entry: CommandEntry | CompletionEntry): entry is (CommandEntry | CompletionEntry) & {
   readonly result: { readonly kind: "failure"; readonly failure: Failure };
 } {
   const { kept, result } = entry;
