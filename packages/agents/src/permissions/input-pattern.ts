@@ -38,7 +38,7 @@ function isList(pattern: InputPattern): pattern is readonly InputPattern[] {
 }
 
 function describe(value: unknown): string {
-  return typeof value === "object" ? "an object" : String(value);
+  return typeof value === "object" || typeof value === "function" ? "an object" : `${value as string}`;
 }
 
 /** What a user's function answers. @throws DefinitionError (R3) */
