@@ -36,6 +36,8 @@ export class Inbox {
   readonly #known: Set<RunId> = new Set();
   #pending: Arrival[] = [];
   #collected: Arrival[] = [];
+  /** Came before the message that starts anew, and had not been seen yet. */
+  #calledOff: Arrival[] = [];
   #controller: AbortController = new AbortController();
   /** Hooks are asked one after the other, in the order of arrival. */
   #deciding: Promise<void> = Promise.resolve();
@@ -82,6 +84,10 @@ export class Inbox {
     return await this.#present(this.#collected.splice(0));
   }
 
+  async takeCalledOff(): Promise<readonly Arrival[]> {
+    return await this.#present(this.#calledOff.splice(0));
+  }
+
   async #present(arrivals: readonly Arrival[]): Promise<readonly Arrival[]> {
     const ended = await Promise.all(
       arrivals.map(({ run }) =>
@@ -123,6 +129,8 @@ export class Inbox {
         this.#interrupt("interrupt");
         return;
       case "restart":
+        this.#calledOff.push(...this.#pending.splice(0));
+        if (this.restart !== undefined) this.#calledOff.push(this.restart);
         this.restart = arrival;
         this.#interrupt("restart");
         return;

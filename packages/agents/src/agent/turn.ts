@@ -48,6 +48,8 @@ export class Turn {
   #usage: Usage = NO_USAGE;
   #restarted = false;
   readonly #taken: Set<Arrival> = new Set();
+  /** Those of them that a restart has called off. */
+  readonly #calledOff: Set<Arrival> = new Set();
 
   constructor(ctx: ObjectContext, spec: AgentSpec, message: AgentMessage, session: Session) {
     this.#ctx = ctx;
@@ -115,7 +117,7 @@ export class Turn {
     const tools = await this.#tools();
     for (;;) {
       if (this.#inbox.stopAsked) return "stopped";
-      if (this.#inbox.restart !== undefined) this.#restart(this.#inbox.restart);
+      if (this.#inbox.restart !== undefined) await this.#restart(this.#inbox.restart);
       await this.#takeArrivals();
       if (this.#steps >= maxSteps || options.stopWhen?.(this.#soFar()) === true) return "steps";
       const item = await this.#ask(tools);
@@ -265,9 +267,11 @@ export class Turn {
   }
 
   /** What was under way is called off with all sub-agents; the message begins anew. */
-  #restart(arrival: Arrival): void {
+  async #restart(arrival: Arrival): Promise<void> {
     this.#inbox.restart = undefined;
     this.#restarted = true;
+    for (const earlier of await this.#inbox.takeCalledOff()) this.#take(earlier);
+    for (const earlier of this.#taken) this.#calledOff.add(earlier);
     cancelChildren(this.#ctx, this.#session.children);
     this.#record({ type: "restart", from: this.#from });
     this.#emit({ type: "restart" });
@@ -311,7 +315,7 @@ export class Turn {
     this.#settleTaken({ answer });
     this.#emit({ type: "turn-end", turn: this.#ctx.runId, reason: answer.reason, usage: this.#usage });
     this.#save();
-    return this.#restarted ? { ...answer, text: "", reason: "restarted" } : answer;
+    return this.#restarted ? calledOff(answer) : answer;
   }
 
   /** What is final ends the taken messages as well; anything else is tried again, and then goes on from here. */
@@ -328,7 +332,10 @@ export class Turn {
 
   #settleTaken(end: NonNullable<Taken["end"]>): void {
     const taken = { ...this.#session.taken };
-    for (const { run } of this.#taken) taken[run] = { turn: this.#ctx.runId, end };
+    for (const arrival of this.#taken) {
+      const own = "answer" in end && this.#calledOff.has(arrival) ? { answer: calledOff(end.answer) } : end;
+      taken[arrival.run] = { turn: this.#ctx.runId, end: own };
+    }
     this.#session = { ...this.#session, taken };
   }
 
@@ -356,6 +363,11 @@ export class Turn {
   #save(): void {
     writeSession(this.#ctx, this.#session);
   }
+}
+
+/** What whoever asked before a restart is told. */
+function calledOff(answer: AgentAnswer): AgentAnswer {
+  return { text: "", reason: "restarted", usage: answer.usage, turn: answer.turn };
 }
 
 type ReadOutput = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
