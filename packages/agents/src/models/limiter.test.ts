@@ -46,6 +46,7 @@ class House {
   readonly clock = new FakeClock();
   readonly limiter: Limiter;
   readonly starts: Start[] = [];
+  readonly violations: string[] = [];
   readonly #limit: Required<LimitOptions>;
   running = 0;
   ended = 0;
@@ -74,9 +75,10 @@ class House {
     const recent = this.starts.filter(({ at }) => at + MINUTE > now);
     const tokens = recent.reduce((sum, start) => sum + start.tokens, 0);
     this.running += 1;
-    expect(this.running).toBeLessThanOrEqual(this.#limit.concurrency);
-    expect(recent.length + 1).toBeLessThanOrEqual(this.#limit.requestsPerMinute);
-    expect(tokens === 0 || tokens + visit.estimate <= this.#limit.tokensPerMinute).toBe(true);
+    if (this.running > this.#limit.concurrency) this.violations.push(`${this.running} at once`);
+    if (recent.length + 1 > this.#limit.requestsPerMinute) this.violations.push(`${recent.length + 1} in a minute`);
+    if (tokens > 0 && tokens + visit.estimate > this.#limit.tokensPerMinute)
+      this.violations.push(`${tokens} + ${visit.estimate} tokens in a minute`);
     const start = { at: now, tokens: visit.estimate };
     this.starts.push(start);
     this.clock.delay(visit.lastsMs, () => {
@@ -95,6 +97,7 @@ describe("the limiter", () => {
         const house = new House(limit);
         for (const one of visits) house.clock.delay(one.atMs, () => house.arrive(one));
         while (house.clock.pending > 0) await house.clock.advance(5_000);
+        expect(house.violations).toEqual([]);
         expect(house.ended + house.left).toBe(visits.length);
         expect(house.limiter.figures()).toMatchObject({ running: 0, waiting: { interactive: 0, batch: 0 } });
       }),

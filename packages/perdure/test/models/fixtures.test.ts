@@ -10,7 +10,7 @@ const TEXT = { type: "text", text: "Paris is the capital of France." };
 const REASONING = { type: "reasoning", text: "The user asks for a capital." };
 const CALLS = [
   { type: "tool-call", toolName: "get_weather", input: '{"city":"Paris"}' },
-  { type: "tool-call", toolName: "get_weather" },
+  { type: "tool-call", toolName: "get_weather", input: '{"city":"Rome"}' },
 ];
 
 function usage(input: number, output: number, cacheRead = 0): object {
@@ -31,12 +31,21 @@ type Expected = { readonly answer: object } | { readonly error: object; readonly
 const FIXTURES: readonly (readonly [file: string, apis: readonly Api[], expected: Expected])[] = [
   ["openai/chat-text.txt", ["chat"], { answer: PLAIN }],
   ["openai/chat-cached.txt", ["chat"], { answer: { ...PLAIN, usage: usage(2006, 9, 1920) } }],
-  ["openai/chat-reasoning.txt", ["chat"], { answer: { ...PLAIN, usage: { outputTokens: { total: 201, reasoning: 192 } } } }],
+  [
+    "openai/chat-reasoning.txt",
+    ["chat"],
+    { answer: { ...PLAIN, usage: { outputTokens: { total: 201, reasoning: 192 } } } },
+  ],
   ["openai/chat-parallel-tools.txt", ["chat"], { answer: TOOLS }],
   [
     "openai/chat-refusal.txt",
     ["chat"],
-    { answer: { content: [{ text: "I'm sorry, I can't help with that." }], finishReason: { unified: "content-filter" } } },
+    {
+      answer: {
+        content: [{ text: "I'm sorry, I can't help with that." }],
+        finishReason: { unified: "content-filter" },
+      },
+    },
   ],
   ["openai/chat-content-filter.txt", ["chat"], { answer: FILTERED }],
   ["openai/chat-error-in-stream.txt", ["chat"], { error: { kind: "server" }, partialText: "Paris" }],
@@ -53,7 +62,11 @@ const FIXTURES: readonly (readonly [file: string, apis: readonly Api[], expected
   ["openai/responses-error-in-stream.txt", ["responses"], { error: { kind: "server" }, partialText: "Paris" }],
   ["openai/responses-failed.txt", ["responses"], { error: { kind: "rate-limited", statusCode: 429 }, partialText: "" }],
   ["openai/responses-cut.txt", ["responses"], { error: { kind: "cut-stream" }, partialText: "Paris is" }],
-  ["openai/error-429.txt", ["chat", "responses"], { error: { kind: "rate-limited", retryAfter: 970, statusCode: 429 } }],
+  [
+    "openai/error-429.txt",
+    ["chat", "responses"],
+    { error: { kind: "rate-limited", retryAfter: 970, statusCode: 429 } },
+  ],
   ["openai/error-quota.txt", ["chat", "responses"], { error: { code: "P0072", metadata: { kind: "unauthorized" } } }],
   ["openai/error-500.txt", ["chat", "responses"], { error: { kind: "server", statusCode: 500 } }],
   ["openai/error-503.txt", ["chat", "responses"], { error: { kind: "overloaded", statusCode: 503 } }],
@@ -71,7 +84,10 @@ const FIXTURES: readonly (readonly [file: string, apis: readonly Api[], expected
     ["messages"],
     {
       answer: {
-        content: [{ ...REASONING, providerMetadata: { anthropic: { signature: "EqQBCgIYAhIM1gbcDa9GJwZA2b3h" } } }, TEXT],
+        content: [
+          { ...REASONING, providerMetadata: { anthropic: { signature: "EqQBCgIYAhIM1gbcDa9GJwZA2b3h" } } },
+          TEXT,
+        ],
         usage: usage(24, 201),
       },
     },
@@ -79,11 +95,15 @@ const FIXTURES: readonly (readonly [file: string, apis: readonly Api[], expected
   [
     "anthropic/messages-parallel-tools.txt",
     ["messages"],
-    { answer: { ...TOOLS, content: CALLS.map(({ type, toolName }) => ({ type, toolName })) } },
+    { answer: { ...TOOLS, content: [{ input: '{"city": "Paris"}' }, { input: '{"city": "Rome"}' }] } },
   ],
   ["anthropic/messages-content-filter.txt", ["messages"], { answer: FILTERED }],
   ["anthropic/messages-error-in-stream.txt", ["messages"], { error: { kind: "overloaded" }, partialText: "Paris" }],
-  ["anthropic/messages-error-first.txt", ["messages"], { error: { kind: "overloaded", statusCode: 529 }, partialText: "" }],
+  [
+    "anthropic/messages-error-first.txt",
+    ["messages"],
+    { error: { kind: "overloaded", statusCode: 529 }, partialText: "" },
+  ],
   ["anthropic/messages-cut.txt", ["messages"], { error: { kind: "cut-stream" }, partialText: "Paris is" }],
   ["anthropic/error-429.txt", ["messages"], { error: { kind: "rate-limited", retryAfter: 1_000, statusCode: 429 } }],
   ["anthropic/error-500.txt", ["messages"], { error: { kind: "server", statusCode: 500 } }],

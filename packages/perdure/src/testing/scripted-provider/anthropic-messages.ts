@@ -53,7 +53,10 @@ export const anthropicMessages: WireFormat = {
   }),
   failure: (error): Failure => {
     const { status, type, message: usual } = ERRORS[error];
-    return { status, body: (message = usual) => ({ type: "error", error: { type, message }, request_id: "req_scripted" }) };
+    return {
+      status,
+      body: (message = usual) => ({ type: "error", error: { type, message }, request_id: "req_scripted" }),
+    };
   },
 };
 

@@ -2,7 +2,18 @@
 
 import type { ScriptedPlan } from "@perdure/agents";
 import { openAiError, openAiFailure } from "./openai-errors.ts";
-import { blocksOf, count, event, type JsonObject, list, type ResponseHead, roleOf, text, textIn, type WireFormat } from "./wire.ts";
+import {
+  blocksOf,
+  count,
+  event,
+  type JsonObject,
+  list,
+  type ResponseHead,
+  roleOf,
+  text,
+  textIn,
+  type WireFormat,
+} from "./wire.ts";
 
 const FINISH: Readonly<Record<ScriptedPlan["finish"], string>> = {
   stop: "stop",

@@ -65,7 +65,11 @@ export function blocksOf(plan: ScriptedPlan): PlannedBlock[] {
 /** All texts in the content of a message, in whichever of the formats. */
 export function textIn(content: unknown): string {
   if (typeof content === "string") return content;
-  if (Array.isArray(content)) return content.map(textIn).filter((text) => text !== "").join("\n");
+  if (Array.isArray(content))
+    return content
+      .map(textIn)
+      .filter((text) => text !== "")
+      .join("\n");
   if (typeof content !== "object" || content === null) return "";
   const { text, content: inner, output } = content as JsonObject;
   return textIn(text ?? inner ?? output ?? "");
