@@ -51,7 +51,7 @@ describe("an answer", () => {
       partial: false,
       attempts: [{ number: 1, outcome: "settled", queuedMs: 0 }],
     });
-    expect(JSON.parse(JSON.stringify(answer))).toEqual(answer);
+    expect(JSON.parse(JSON.stringify(answer))).toStrictEqual(answer);
     expect(parts[0]).toEqual(["stream-start", { number: 1, provider: "scripted", modelId: "model" }]);
     expect(parts.filter(([type]) => type === "text-delta")).toHaveLength(3);
     expect(parts.at(-1)?.[0]).toBe("finish");
@@ -165,6 +165,17 @@ describe("tries", () => {
     );
     const answer = await world.ask(model);
     expect(answer.attempts.map(({ outcome }) => outcome)).toEqual(["overloaded", "settled"]);
+  });
+
+  it("are made for a stream that ends without saying so", async () => {
+    const world = new CallWorld();
+    const model = world.model(() => "x");
+    const mute = {
+      ...model,
+      doStream: () => Promise.resolve({ stream: new ReadableStream({ start: (c) => c.close() }) }),
+    };
+    const error = await failureOf(world.ask(mute));
+    expect(error).toMatchObject({ kind: "cut-stream", message: "scripted/model: the answer broke off before its end" });
   });
 
   it("are not made when a listener of the caller fails", async () => {

@@ -138,6 +138,36 @@ describe("the limiter", () => {
     expect(limiter.figures()).toMatchObject({ running: 1, requests: 1, tokens: 10 });
   });
 
+  it("lets the small one in at once when the large one before it leaves", async () => {
+    const limiter = new Limiter(new FakeClock(), { tokensPerMinute: 100 });
+    const enter = (tokens: number) => limiter.enter({ lane: "interactive", key: "a", tokens });
+    await enter(80).admitted;
+    const [large, small] = [enter(50), enter(10)];
+    expect(large.leave("gone")).toBe(true);
+    await small.admitted;
+    await expect(large.admitted).rejects.toBe("gone");
+  });
+
+  it("does not hear of tokens whose minute is over", async () => {
+    const clock = new FakeClock();
+    const limiter = new Limiter(clock, { tokensPerMinute: 100 });
+    const long = await limiter.enter({ lane: "interactive", key: "a", tokens: 10 }).admitted;
+    clock.pass(MINUTE);
+    expect(limiter.figures()).toMatchObject({ running: 1, requests: 0, tokens: 0 });
+    long.settle(5_000);
+    expect(limiter.figures()).toMatchObject({ running: 0, requests: 0, tokens: 0 });
+  });
+
+  it("counts right over many minutes", async () => {
+    const clock = new FakeClock();
+    const limiter = new Limiter(clock, { requestsPerMinute: 1_000 });
+    for (let i = 0; i < 5_000; i += 1) {
+      (await limiter.enter({ lane: "batch", key: "a", tokens: 0 }).admitted).settle(undefined);
+      clock.pass(100);
+    }
+    expect(limiter.figures()).toMatchObject({ running: 0, requests: 599 });
+  });
+
   it("goes on in time when the wall clock is set back by a day", async () => {
     const clock = new FakeClock();
     const limiter = new Limiter(clock, { requestsPerMinute: 1 });

@@ -223,6 +223,25 @@ describe("the bill", () => {
   });
 });
 
+describe("a large answer", () => {
+  it("whose reader leaves in the middle was not delivered", async () => {
+    const text = "x".repeat(20_000_000); // More than the network holds.
+    const provider = await startScriptedProvider({ script: () => ({ text }) });
+    const controller = new AbortController();
+    const response = await fetch(`${provider.openaiBaseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { "idempotency-key": "k" },
+      body: JSON.stringify({ model: "m", messages: [] }),
+      signal: controller.signal,
+    });
+    expect(response.status).toBe(200);
+    controller.abort();
+    await expect(response.text()).rejects.toThrow();
+    await provider.close();
+    expect(provider.bill.line("k")).toMatchObject({ requests: 1, completed: 0 });
+  });
+});
+
 describe("the server", () => {
   it("tells of a script that throws, at the latest when it is closed", async () => {
     const provider = await startScriptedProvider({
