@@ -252,10 +252,21 @@ describe("final errors", () => {
     expect(await failureOf(world.ask([wrong, long]))).toMatchObject({ code: "P0071", metadata: { provider: "b" } });
   });
 
-  it("are raised for a call without a model, and for limits that nobody could keep", async () => {
+  it("are raised for a call without a model", async () => {
     const world = new CallWorld();
     await expect(world.gateway.call(world.request([]))).rejects.toThrow(DefinitionError);
-    const limits = { openai: { concurrency: 0 } };
-    expect(() => new ModelGateway({ ports: new FakeClock(), limits })).toThrow(/limits\["openai"\]\.concurrency is 0/);
+  });
+
+  it.each([
+    [{ limits: { openai: { concurrency: 0 } } }, 'limits["openai"].concurrency is 0: it has to be at least 1'],
+    [{ limits: { openai: { tokensPerMinute: Number.NaN } } }, 'limits["openai"].tokensPerMinute is NaN'],
+    [{ breaker: { windowMs: 0 } }, "breaker.windowMs is 0: it has to be more than 0"],
+    [{ breaker: { failureRate: 50 } }, "breaker.failureRate is 50: it has to be more than 0 and at most 1"],
+    [{ retry: { initialMs: -1 } }, "retry.initialMs is -1: it has to be at least 0"],
+    [{ timeouts: { firstTokenMs: 0 } }, "timeouts.firstTokenMs is 0: it has to be at least 1"],
+  ])("are raised for numbers that nobody could keep: %o", (options, message) => {
+    const make = () => new ModelGateway({ ports: new FakeClock(), ...options });
+    expect(make).toThrow(DefinitionError);
+    expect(make).toThrow(message);
   });
 });

@@ -1,9 +1,9 @@
 // The scripted provider: what it writes is what the AI SDK reads, and it goes wrong as its script says.
 
 import { createOpenAI } from "@ai-sdk/openai";
-import type { ModelAnswer } from "@perdure/agents";
+import { createModelResolver, type ModelAnswer } from "@perdure/agents";
 import { type ScriptedReply, scriptedModel, startScriptedProvider } from "perdure/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type Api, APIS, failureOf, ProviderWorld, unstreamed, withProvider } from "./world.ts";
 
 const REPLY: ScriptedReply = {
@@ -296,22 +296,41 @@ describe("an interrupted answer", () => {
   );
 });
 
-describe("a provider without a key", () => {
-  it("ends in an error that names the variable to set", async () => {
+describe("a provider", () => {
+  it("is found by the name of its model", async () => {
     await withProvider(
-      () => "x",
+      () => "found",
       async (world) => {
-        const model = createOpenAI({ baseURL: world.provider.openaiBaseUrl, apiKey: undefined as never }).chat("m");
-        const before = process.env["OPENAI_API_KEY"];
-        delete process.env["OPENAI_API_KEY"];
-        try {
-          const error = await failureOf(world.ask(model));
-          expect(error).toMatchObject({ code: "P0072" });
-          expect(String(error)).toContain("OPENAI_API_KEY");
-        } finally {
-          if (before !== undefined) process.env["OPENAI_API_KEY"] = before;
-        }
+        const resolve = createModelResolver(async () =>
+          createOpenAI({ baseURL: world.provider.openaiBaseUrl, apiKey: "sk-test" }),
+        );
+        expect((await world.ask(await resolve("openai/gpt-5"))).content).toMatchObject([{ text: "found" }]);
+        expect(world.provider.requests[0]?.modelId).toBe("gpt-5");
       },
     );
+  });
+
+  it("without a key ends in an error that names the variable to set", async () => {
+    vi.stubEnv("OPENAI_API_KEY", undefined);
+    try {
+      await withProvider(
+        () => "x",
+        async (world) => {
+          const { openaiBaseUrl: baseURL } = world.provider;
+          const error = await failureOf(world.ask(createOpenAI({ baseURL }).chat("m")));
+          expect(error).toMatchObject({ code: "P0072" });
+          expect(String(error)).toContain("OPENAI_API_KEY");
+        },
+      );
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  it.each(APIS)("that nobody reaches is a matter of the network: %s", async (api) => {
+    const provider = await startScriptedProvider({ script: () => "x" });
+    await provider.close();
+    const world = new ProviderWorld(provider);
+    expect(await failureOf(world.ask(world.model(api)))).toMatchObject({ kind: "network", retryable: true });
   });
 });
