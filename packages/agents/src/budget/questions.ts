@@ -12,14 +12,14 @@ import { type AnswerInput, readRaise } from "./messages.ts";
 /** The object's name: it refers to this service, so this service knows it by name only. */
 export const BUDGETS = "perdure.budgets";
 
-export interface AskInput {
+interface AskInput {
   readonly budget: string;
   /** Number of the question in its budget. */
   readonly question: number;
   readonly request: ApprovalRequest;
 }
 
-export interface WatchInput {
+interface WatchInput {
   readonly budget: string;
   readonly run: string;
 }

@@ -54,7 +54,7 @@ async function call(ctx: Context, input: CallInput): Promise<CallOutput> {
   };
 }
 
-export const caller = service("caller", {
+const caller = service("caller", {
   call,
   /** Lets go of the call, and has made it all the same. */
   async regrets(ctx, input: CallInput): Promise<void> {
@@ -78,7 +78,7 @@ export interface TreeInput extends Omit<CallInput, "budgets"> {
 const OVER = "over";
 
 /** A root with children that call at the same time. Gives what they used, and how the budget stands. */
-export const tree = service("tree", {
+const tree = service("tree", {
   async run(
     ctx,
     input: TreeInput,
