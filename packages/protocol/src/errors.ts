@@ -286,7 +286,7 @@ export class InvalidDurationError extends PerdureError {
 
 /** A budget has no room for a call, and whoever was asked for more said no. */
 export class BudgetExhaustedError extends TerminalError {
-  static override readonly code = "P0080";
+  static override readonly code = "P0090";
   override readonly name = "BudgetExhaustedError";
   constructor(
     message: string,

@@ -127,10 +127,13 @@ export function abandon(book: Book, found: Reservation | undefined): Change {
 // What people say
 // ---------------
 
-/** Also of a budget that is open: the limits are then those, and what was spent, reserved and raised stays. */
+/**
+ * Also of a budget that is open: the limits are then those, and what was spent, reserved and raised stays. A no was said to
+ * what went on until now: what does not fit from here on is asked about again.
+ */
 export function open(book: Book | undefined, limits: BudgetLimits, now: number): Book {
   if (book === undefined) return emptyBook(limits, now);
-  const opened = { ...book, ...policyOf(limits) };
+  const opened = { ...book, ...policyOf(limits), denied: null, modelsDenied: [] };
   // A clock that nobody looked at has not been kept: it begins with its limit.
   const clock = book.limits.wallMs === null ? { ranMs: 0, since: book.question === null ? now : null } : book.clock;
   return levelled({ ...opened, clock }, now);

@@ -174,7 +174,7 @@ describe("at the limit", () => {
     for (const run of [...paused, later]) {
       expect((await world.run(run))?.result).toMatchObject({
         kind: "failure",
-        failure: { code: 402, errorCode: "P0080", metadata: { budget: "b" } },
+        failure: { code: 402, errorCode: "P0090", metadata: { budget: "b" } },
       });
     }
     const failure = (await world.run(later))?.result;
@@ -187,11 +187,24 @@ describe("at the limit", () => {
     expect(await world.status("b")).toMatchObject({ spent: { tokens: 250 }, denied: null });
   });
 
+  test("a denial is of what went on until then: opened again, the budget asks again", async () => {
+    const world = await worldWith({ tokens: 50, usd: 1 });
+    await world.start(call());
+    await world.decide((await world.questions())[0]!, { decision: "rejected" });
+    await world.start(call({ maxOutputTokens: 0, usdPerToken: null, model: "nova-9" }));
+    await world.decide((await world.questions())[0]!, { decision: "rejected" });
+    await world.openBudget("b", { tokens: 50, usd: 1 });
+    await world.start(call());
+    await world.decide((await world.questions())[0]!, { decision: "approved" });
+    await world.start(call({ maxOutputTokens: 0, usdPerToken: null, model: "nova-9" }));
+    expect((await world.questions()).map(({ title }) => title)).toEqual([expect.stringContaining("let nova-9")]);
+  });
+
   test("a question that nobody answers in time is a no", async () => {
     const world = await worldWith({ tokens: 50 });
     const paused = await world.start(call());
     await world.decide((await world.questions())[0]!, { decision: "expired" });
-    expect((await world.run(paused))?.result).toMatchObject({ failure: { errorCode: "P0080" } });
+    expect((await world.run(paused))?.result).toMatchObject({ failure: { errorCode: "P0090" } });
     expect(await world.status("b")).toMatchObject({ denied: { comment: "nobody answered in time" } });
   });
 
