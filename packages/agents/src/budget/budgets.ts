@@ -6,6 +6,8 @@
 // Callers speak by one-way sends and listen on awakeables (see `reserveBudget`). A call would be a child of its caller,
 // and end with it: a caller that is killed could then tear the budget's own work in two. It also keeps the order: what
 // a run said comes into the lane before what a watch says about its end.
+//
+// The handlers are internal: `by` is only as true as whoever calls.
 
 import { isPerdureError, parseDuration, TerminalError } from "@perdure/protocol";
 import type { DefinedHandler, ObjectContext, ObjectDefinition, ObjectSharedContext, SharedHandler } from "@perdure/sdk";
@@ -41,7 +43,7 @@ import type { BudgetLimits, BudgetRaise, BudgetStatus, ReserveAnswer, SettleAnsw
 type Exclusive<Input, Output = void> = DefinedHandler<ObjectContext, [input: Input], Output>;
 
 export interface BudgetHandlers {
-  /** Opens the budget, or gives it other limits; what was spent, reserved and raised stays. */
+  /** Opens the budget, also with other limits; what was spent, reserved and raised stays. What was denied is asked anew. */
   readonly open: Exclusive<BudgetLimits, BudgetStatus>;
   readonly reserve: Exclusive<ReserveInput>;
   readonly settle: Exclusive<SettleInput>;
@@ -52,7 +54,7 @@ export interface BudgetHandlers {
   readonly answer: Exclusive<AnswerInput>;
   /** Adds to the limits. */
   readonly raise: Exclusive<RaiseInput, BudgetStatus>;
-  /** No to the open question, or to more in general: what does not fit fails from now on, until the budget is raised. */
+  /** No to the open question, or to more in general: what does not fit fails, until the budget is raised or opened again. */
   readonly deny: Exclusive<DenyInput, BudgetStatus>;
   readonly status: SharedHandler<ObjectSharedContext, [], BudgetStatus>;
 }
@@ -116,24 +118,21 @@ export const budgets: ObjectDefinition<BudgetHandlers> = object(
       });
     }),
 
-    raise: handler(
-      { input: raiseSchema, internal: false },
-      async (ctx: ObjectContext, input): Promise<BudgetStatus> => {
-        const book = await decidable(ctx, input);
-        return change(ctx, book, (current, now) => ({
-          book: raise(current, additionOf(input), wordOf(input), now),
-          effects: [],
-        }));
-      },
-    ),
+    raise: handler({ input: raiseSchema }, async (ctx: ObjectContext, input): Promise<BudgetStatus> => {
+      const book = await decidable(ctx, input);
+      return change(ctx, book, (current, now) => ({
+        book: raise(current, additionOf(input), wordOf(input), now),
+        effects: [],
+      }));
+    }),
 
-    deny: handler({ input: denySchema, internal: false }, async (ctx: ObjectContext, input): Promise<BudgetStatus> => {
+    deny: handler({ input: denySchema }, async (ctx: ObjectContext, input): Promise<BudgetStatus> => {
       const book = await decidable(ctx, input);
       const cause = book.question?.cause;
       return change(ctx, book, (current) => ({ book: deny(current, cause, wordOf(input)), effects: [] }));
     }),
 
-    status: shared({ internal: false }, async (ctx: ObjectSharedContext): Promise<BudgetStatus> => {
+    status: shared(async (ctx: ObjectSharedContext): Promise<BudgetStatus> => {
       const runs = runsIn(await ctx.keys());
       const ended = await Promise.all(runs.map((run) => hasEnded(ctx, run)));
       const dead = runs.filter((_, at) => ended[at]);

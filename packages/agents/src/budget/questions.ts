@@ -12,14 +12,14 @@ import { type AnswerInput, readRaise } from "./messages.ts";
 /** The object's name: it refers to this service, so this service knows it by name only. */
 export const BUDGETS = "perdure.budgets";
 
-export interface AskInput {
+interface AskInput {
   readonly budget: string;
   /** Number of the question in its budget. */
   readonly question: number;
   readonly request: ApprovalRequest;
 }
 
-export interface WatchInput {
+interface WatchInput {
   readonly budget: string;
   readonly run: string;
 }
@@ -38,7 +38,7 @@ export const budgetQuestions: ServiceDefinition<BudgetQuestionHandlers> = servic
       try {
         let { title } = request;
         for (;;) {
-          const id = await ctx.step("approval id", () => crypto.randomUUID()); // Whoever knows it may answer.
+          const id = await ctx.step("approval id", newId);
           const decision: ApprovalDecision = await ctx.call(APPROVALS, id).run({ ...request, title });
           const word = wordOf(decision);
           if (decision.decision !== "approved") {
@@ -50,7 +50,8 @@ export const budgetQuestions: ServiceDefinition<BudgetQuestionHandlers> = servic
             await tell({ question, approved: true, raise, ...word });
             return;
           }
-          title = `${request.title} (the answer before could not be used: ${raise.problem})`;
+          const problem = raise.problem.slice(0, PROBLEM_LENGTH_MAX);
+          title = `${request.title} (the answer before could not be used: ${problem})`;
         }
       } catch (error) {
         // Without an answer the tree would wait for ever: that nobody can be asked is a no.
@@ -74,6 +75,16 @@ export const budgetQuestions: ServiceDefinition<BudgetQuestionHandlers> = servic
   // watch that has ended must not stand in the way of a new one.
   { internal: true, retention: "1m" },
 );
+
+const ID_BYTES = 20;
+/** A title is one line. */
+const PROBLEM_LENGTH_MAX = 200;
+
+/** The id of an approval. Whoever knows it may answer, so nobody may guess it. */
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
+  return `apr_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
 
 function wordOf({ decision, by, comment }: ApprovalDecision): { readonly by?: string; readonly comment?: string } {
   const said = comment ?? (decision === "expired" ? "nobody answered in time" : undefined);
