@@ -330,6 +330,7 @@ describe("pause, resume, trigger, remove", () => {
     await life.world.advance(3 * HOUR);
     expect((await life.record())?.waiting).toHaveLength(2);
     await life.ask("remove");
+    expect(await life.pendingTicks()).toBe(0);
     await life.world.advance(DAY);
     expect(await life.started("work")).toEqual([{ at: "01-01T01:00", status: "succeeded" }]);
     expect(await life.pendingTicks()).toBe(0);
@@ -404,10 +405,13 @@ describe("S2: putting it again", () => {
   test("D1: a tick of a former life does nothing", async () => {
     const life = await Life.begin();
     await life.put({});
-    const stale = await life.world.submit({ service: "perdure.schedules", key: "s", handler: "tick" });
-    await life.world.settle();
-    expect((await life.world.run(stale))?.status).toBe("succeeded");
-    expect(await life.pendingTicks()).toBe(1);
+    for (const paused of [false, true]) {
+      if (paused) await life.ask("pause");
+      const before = await life.record();
+      await life.ask("tick");
+      expect(await life.record()).toEqual(before);
+      expect(await life.pendingTicks()).toBe(paused ? 0 : 1);
+    }
   });
 });
 
@@ -467,6 +471,7 @@ describe("overlap", () => {
     const going = shown.history[1]?.run;
     if (going != null) await life.world.kill(going);
     await life.world.settle();
+    expect((await life.started("start")).map(({ status }) => status)).toEqual(["succeeded", "succeeded", "running"]);
     expect((await life.started("work")).map(({ at }) => at)).toEqual(["01-01T02:00", "01-01T05:00", "01-01T07:00"]);
     expect((await life.record())?.waiting).toEqual([]);
   });
