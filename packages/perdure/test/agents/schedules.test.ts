@@ -230,6 +230,55 @@ describe("S1: crashed at every entry", () => {
     });
   });
 
+  test("each time starts one run, of a schedule that is put again at every start", async () => {
+    const idle = service("idle", {
+      async until(ctx) {
+        await ctx.sleep("3d");
+        return ctx.call(diary, "d").read();
+      },
+    });
+    const nightly = schedule("s", {
+      ...DAILY,
+      target: diary,
+      key: "d",
+      handler: "note",
+      input: "x",
+      overlap: "cancel",
+    });
+    const { result } = await crashAtEveryEntry({
+      services: [idle, nightly],
+      target: { service: "idle", handler: "until" },
+    });
+    expect(result.kind === "value" && JSON.parse(String(result.value))).toEqual(
+      ["01-01", "01-02", "01-03"].map((day) => `${day}T02:00 s x`),
+    );
+  });
+
+  test("each time starts one run, through changes and pauses", async () => {
+    const changing = service("changing", {
+      async run(ctx) {
+        const kept = ctx.call(schedules, "s");
+        const spec = { target: NOTE, input: "x", catchUp: "all" as const };
+        await kept.put({ ...spec, every: "2h" });
+        await ctx.sleep("3h");
+        await kept.put({ ...spec, every: "90m" });
+        await ctx.sleep("2h");
+        await kept.pause();
+        await ctx.sleep("3h");
+        await kept.resume();
+        await ctx.sleep("2h");
+        return ctx.call(diary, "d").read();
+      },
+    });
+    const { result } = await crashAtEveryEntry({
+      services: [changing, schedules, diary],
+      target: { service: "changing", handler: "run" },
+    });
+    expect(result.kind === "value" && JSON.parse(String(result.value))).toEqual(
+      ["02:00", "04:30", "06:00", "07:30", "09:00"].map((time) => `01-01T${time} s x`),
+    );
+  });
+
   test("each time starts one run, through the queue", async () => {
     const { result } = await drive({ overlap: "queue", target: { service: "slow", handler: "work" }, input: 8 });
     expect(result.kind === "value" && JSON.parse(String(result.value))).toMatchObject({
@@ -377,6 +426,22 @@ describe("S2: putting it again", () => {
     expect(await life.record()).toMatchObject({ paused: true, next: null });
     await life.put({ input: "again" });
     expect(await life.record()).toMatchObject({ paused: false, next: { scheduledFor: expect.any(Number) } });
+  });
+
+  test("a timing that is new owes nothing for the time before it, paused or not", async () => {
+    const life = await Life.begin();
+    await life.put({ paused: true });
+    await life.world.advance(5 * HOUR);
+    await life.ask("put", { every: "1h", target: NOTE, input: "x", paused: true });
+    await life.ask("resume");
+    await life.ask("put", { every: "2h", target: NOTE, input: "x", paused: true });
+    await life.world.advance(10_000);
+    await life.ask("put", { every: "30m", target: NOTE, input: "x" });
+    expect(await life.lines()).toEqual([]);
+    await life.world.advance(HOUR - 10_000);
+    await life.ask("put", { every: "1m", target: NOTE, input: "x", paused: true });
+    await life.ask("resume");
+    expect((await life.lines()).map((line) => line.slice(6, 11))).toEqual(["05:30", "06:00"]);
   });
 
   test("times that the old timing owed are made up for first", async () => {
