@@ -28,9 +28,7 @@ import type {
   Awaiting,
   Command,
   CommandEntry,
-  CompletionEntry,
   Entry,
-  Failure,
   Payload,
   Result,
   RetryPolicy,
@@ -44,7 +42,6 @@ import {
   failureFrom,
   failureResult,
   isPerdureError,
-  ItemsTrimmedError,
   valueResult,
 } from "@perdure/protocol";
 import type { StepOptions } from "../context/options.ts";
@@ -61,7 +58,8 @@ import { never, rejected, settledNow } from "./promises.ts";
 import { Signals } from "./signals.ts";
 import { StateView } from "./state-view.ts";
 import type { StepFunction, StepHost } from "./step-task.ts";
-import { StepTask } from "./step-task.ts";
+import { stepCommand, StepTask } from "./step-task.ts";
+import { trimmedFailure } from "./stream-reference.ts";
 import type { Turns } from "./turns.ts";
 import { Wait } from "./wait.ts";
 
@@ -482,11 +480,9 @@ export class ReplayAttempt implements Attempt, StepHost {
           }
         }
         this.#waits.delete(entry.id);
-        if (isTrimmed(entry)) {
-          this.fail({ failure: entry.result.failure, behavior: "pause", command: entry.id });
-          return true; // E2: it saw the items before, and sees nothing else now.
-        }
-        wait.settle(entry.result as Result);
+        const trimmed = trimmedFailure(entry);
+        if (trimmed === undefined) wait.settle(entry.result as Result);
+        else this.fail({ failure: trimmed, behavior: "pause", command: entry.id }); // E2: nothing else than it saw before.
         return true;
       }
       case "signal":
@@ -602,19 +598,4 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.#state = null;
     this.#options.ended(this);
   }
-}
-
-function stepCommand(name: string, atMostOnce: boolean, into: string | undefined): Command {
-  if (into === undefined) return atMostOnce ? { type: "step", name, atMostOnce: true } : { type: "step", name };
-  return atMostOnce ? { type: "step", name, atMostOnce: true, into } : { type: "step", name, into };
-}
-
-/** Its result stood in a stream that was trimmed since. */
-function isTrimmed(
-  entry: CommandEntry | CompletionEntry,
-): entry is (CommandEntry | CompletionEntry) & {
-  readonly result: { readonly kind: "failure"; readonly failure: Failure };
-} {
-  const { kept, result } = entry;
-  return kept !== undefined && result?.kind === "failure" && result.failure.errorCode === ItemsTrimmedError.code;
 }

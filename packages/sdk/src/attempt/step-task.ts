@@ -17,6 +17,7 @@ import type {
   AttemptFailure,
   AttemptReplies,
   Awaiting,
+  Command,
   CommandEntry,
   Instant,
   Payload,
@@ -67,6 +68,11 @@ export interface StepHost {
 type State = "held" | "intent" | "running" | "proposed" | "waiting" | "asking" | "abandoned" | "over";
 
 export type StepFunction = (info: StepInfo) => unknown;
+
+export function stepCommand(name: string, atMostOnce: boolean, into: string | undefined): Command {
+  if (into === undefined) return atMostOnce ? { type: "step", name, atMostOnce: true } : { type: "step", name };
+  return atMostOnce ? { type: "step", name, atMostOnce: true, into } : { type: "step", name, into };
+}
 
 export class StepTask extends Wait {
   readonly name: string;
