@@ -51,7 +51,7 @@ import { retryAfterMs } from "./backoff.ts";
 import { HandlerContext } from "./handler-context.ts";
 import { readInput, writeOutput } from "./handler-payloads.ts";
 import { JournalCursor } from "./journal-cursor.ts";
-import { LiveWrites } from "./live-writes.ts";
+import type { LiveWrites } from "./live-writes.ts";
 import type { Divergence } from "./mismatch.ts";
 import { callerPosition, captureStack, mismatchError, sameCommand } from "./mismatch.ts";
 import { never, rejected, settledNow } from "./promises.ts";
@@ -95,6 +95,7 @@ export class ReplayAttempt implements Attempt, StepHost {
   closed = false;
   /** A cancel found the code waiting for nothing: the next wait throws. */
   cancelOwed = false;
+  writes: LiveWrites | undefined = undefined;
 
   readonly #options: AttemptOptions;
   readonly #exclusive: boolean;
@@ -119,8 +120,6 @@ export class ReplayAttempt implements Attempt, StepHost {
   #controller: AbortControllerLike | undefined = undefined;
   #cancelled: CancelledError | undefined = undefined;
   #cancelGrace: (() => void) | undefined = undefined;
-  /** Made when a step first writes into a stream. */
-  #writes: LiveWrites | undefined = undefined;
   /** How the handler ended, while there is still something to replay. */
   #outcome: { readonly result: Result; readonly how: string } | undefined = undefined;
   /** When the sweep first saw it blocked, and what it had seen by then. */
@@ -374,18 +373,9 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.closed = this.over || this.#outcome !== undefined;
   }
 
-  write(stream: string, writer: string, items: readonly Payload[]): void {
-    this.#writes ??= new LiveWrites(this.replies);
-    this.#writes.add(stream, writer, items);
-  }
-
-  flushWrites(): void {
-    this.#writes?.flush();
-  }
-
   fail(failure: AttemptFailure): void {
     if (this.over) return;
-    this.flushWrites();
+    this.writes?.flush();
     this.#finish("failed");
     this.replies.error(failure);
   }
@@ -594,7 +584,7 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.#signals = undefined;
     this.#cursor.drop();
     this.#held = [];
-    this.#writes?.drop();
+    this.writes?.drop();
     this.#state = null;
     this.#options.ended(this);
   }

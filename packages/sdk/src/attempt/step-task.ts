@@ -20,7 +20,6 @@ import type {
   Command,
   CommandEntry,
   Instant,
-  Payload,
   Result,
   ResumedEntry,
   RetryEntry,
@@ -41,6 +40,7 @@ import { resolveRetry } from "../definitions/manifest.ts";
 import { encodeResult } from "../json.ts";
 import type { AbortControllerLike, AbortSignalLike, HandlerScope, SdkPorts } from "../ports.ts";
 import { backoffMs, retryAfterMs, upstreamWaitMs } from "./backoff.ts";
+import { LiveWrites } from "./live-writes.ts";
 import { checkStreamName, encodeItems } from "./stream-reference.ts";
 import { Wait } from "./wait.ts";
 
@@ -57,9 +57,8 @@ export interface StepHost {
   readonly over: boolean;
   /** Ends the attempt. */
   fail(failure: AttemptFailure): void;
-  /** Items for a stream, sent off with the others of this tick, or by `flushWrites`. */
-  write(stream: string, writer: string, items: readonly Payload[]): void;
-  flushWrites(): void;
+  /** Made when a step first writes into a stream. */
+  writes: LiveWrites | undefined;
   /** `ctx` is out of bounds between the two. */
   enterStep(): void;
   leaveStep(): void;
@@ -248,7 +247,7 @@ export class StepTask extends Wait {
     this.#clearTimer();
     if (this.#state === "over" || this.#host.over) return;
     this.#state = this.#state === "abandoned" ? "over" : "proposed";
-    this.#host.flushWrites();
+    this.#host.writes?.flush();
     this.#host.replies.propose(this.id, result);
   }
 
@@ -294,7 +293,7 @@ export class StepTask extends Wait {
         ? backoffMs(policy, this.#tries, ports.random())
         : upstreamWaitMs(policy, asked, ports.random());
     this.#retryAt = now + wait;
-    this.#host.flushWrites();
+    this.#host.writes?.flush();
     replies.retrying(this.id, this.#tries, failureFrom(error), this.#retryAt);
     this.#waitForRetry();
   }
@@ -408,8 +407,10 @@ export class StepTask extends Wait {
 
   /** S3: what a try writes after its end is not heard. */
   write(attempt: number, stream: string, items: readonly unknown[]): void {
-    if (this.#state !== "running" || attempt !== this.#tries + 1 || this.#host.over) return;
-    this.#host.write(stream, `${this.id}.${attempt}`, encodeItems(stream, items));
+    const host = this.#host;
+    if (this.#state !== "running" || attempt !== this.#tries + 1 || host.over) return;
+    host.writes ??= new LiveWrites(host.replies);
+    host.writes.add(stream, `${this.id}.${attempt}`, encodeItems(stream, items));
   }
 
   get signal(): AbortSignalLike {

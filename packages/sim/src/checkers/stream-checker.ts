@@ -100,10 +100,10 @@ class StreamChecker {
       if (command?.command.type === "step" && command.command.into !== undefined && result?.kind === "value")
         context.report("E1", `${context.names.of(run.record.id)}: the result of ${entry.id} went into no stream`);
     } else if (result?.kind === "value") {
-      if (kept.form === "list") checkKept(context, run, kept, result.value);
-      else if (cuts(commit, mutation.run))
-        checkKept(context, run, kept, result.value); // It was there before.
-      else this.#journaled(context, run, entry.id, kept, isSettled(commit, mutation) ? undefined : result.value);
+      const isOld = cuts(commit, mutation.run) && this.#placeOf(run, kept) < 0;
+      if (kept.form === "list" || isOld) checkKept(context, run, kept, result.value);
+      else
+        this.#journaled(context, run, entry.id, kept, { result: result.value, settled: isSettled(commit, mutation) });
     }
   }
 
@@ -113,24 +113,32 @@ class StreamChecker {
     run: ShadowRun,
     command: number,
     where: Pick<Kept, "stream" | "from" | "count">,
-    result?: Payload,
+    ended?: { readonly result: Payload; readonly settled: boolean },
   ): void {
     const name = `${context.names.of(run.record.id)} command ${command}`;
-    const place = this.#loose.findIndex(
-      ({ stream, from, items }) =>
-        names(run, where.stream, stream) && from === where.from && items.length === where.count,
-    );
+    const place = this.#placeOf(run, where);
     const [append] = place < 0 ? [] : this.#loose.splice(place, 1);
     if (append === undefined) {
       context.report("E1", `${name} is to stand in ${where.stream} at ${where.from}, and was not appended`);
       return;
     }
-    if (result !== undefined && result !== append.items[0])
-      context.report("E2", `${name} ended with ${String(result)}; ${String(append.items[0])} stands in the stream`);
+    if (ended !== undefined && ended.result !== append.items[0])
+      context.report(
+        "E2",
+        `${name} ended with ${String(ended.result)}; ${String(append.items[0])} stands in the stream`,
+      );
+    if (ended?.settled === true) return; // By a person, not by its code.
     const attempt = context.lastAttempt.get(run.record.id)?.number ?? 0;
     const said = this.#said.get(`${attempt} ${command}`);
     if (said !== undefined && !said.has(JSON.stringify(append.items)))
       context.report("E2", `${name} appends ${JSON.stringify(append.items)}; its code said ${[...said].join(" or ")}`);
+  }
+
+  #placeOf(run: ShadowRun, where: Pick<Kept, "stream" | "from" | "count">): number {
+    return this.#loose.findIndex(
+      ({ stream, from, items }) =>
+        names(run, where.stream, stream) && from === where.from && items.length === where.count,
+    );
   }
 
   end(context: Context): void {
