@@ -3,6 +3,7 @@
 // Each is a run of its own, started by a one-way send, that tells the budget when it knows. A question that the budget
 // withdraws is cancelled, and its approval with it; what it says after that is about a question that is not open any more.
 
+import { newApprovalId } from "../approvals/approval-id.ts";
 import { isPerdureError } from "@perdure/protocol";
 import type { Context, ServiceDefinition } from "@perdure/sdk";
 import { service } from "@perdure/sdk";
@@ -38,7 +39,7 @@ export const budgetQuestions: ServiceDefinition<BudgetQuestionHandlers> = servic
       try {
         let { title } = request;
         for (;;) {
-          const id = await ctx.step("approval id", newId);
+          const id = await newApprovalId(ctx);
           const decision: ApprovalDecision = await ctx.call(APPROVALS, id).run({ ...request, title });
           const word = wordOf(decision);
           if (decision.decision !== "approved") {
@@ -76,15 +77,8 @@ export const budgetQuestions: ServiceDefinition<BudgetQuestionHandlers> = servic
   { internal: true, retention: "1m" },
 );
 
-const ID_BYTES = 20;
 /** A title is one line. */
 const PROBLEM_LENGTH_MAX = 200;
-
-/** The id of an approval. Whoever knows it may answer, so nobody may guess it. */
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
-  return `apr_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
-}
 
 function wordOf({ decision, by, comment }: ApprovalDecision): { readonly by?: string; readonly comment?: string } {
   const said = comment ?? (decision === "expired" ? "nobody answered in time" : undefined);
