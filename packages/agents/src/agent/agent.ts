@@ -45,7 +45,7 @@ export interface AgentHandlers {
 
 export type AgentDefinition = ObjectDefinition<AgentHandlers>;
 
-export interface WatchedChild extends ChildRef {
+interface WatchedChild extends ChildRef {
   readonly name: string;
 }
 

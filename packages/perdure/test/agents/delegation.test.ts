@@ -22,12 +22,13 @@ describe("sub-agents", () => {
     agent("writer", { model: scriptedModel(({ messages }) => `A text on ${messages.at(-1)?.text}`) });
 
   test("a parent waits for its child's answer", async () => {
+    const wrote = writer();
     const lead = agent("lead", {
       model: scriptedModel(callsOnce("delegate", { task: "tides" })),
-      tools: { delegate: subagent(writer()) },
+      tools: { delegate: subagent(wrote) },
     });
     const report = await crashAtEveryEntry({
-      services: [lead, writer()].slice(0, 1).concat(writer()),
+      services: [lead, wrote],
       target: target("lead"),
       input: "write",
       observe: async (world) => [await storyOf(world, "lead"), await storyOf(world, "writer", "s1/writer-call_1")],
@@ -47,7 +48,7 @@ describe("sub-agents", () => {
     const slow = agent("slow", {
       model: scriptedModel(callsOnce("nap", {})),
       tools: {
-        nap: tool({ kind: "read", inputSchema: z.object({}), run: async (ctx) => void (await ctx.sleep("2d")) }),
+        nap: tool({ kind: "read", inputSchema: z.object({}), run: (ctx) => ctx.sleep("2d") }),
       },
     });
     const lead = agent("lead", {
@@ -64,7 +65,7 @@ describe("sub-agents", () => {
   });
 
   test("a cancel of the parent reaches children in the background", async () => {
-    const waits = tool({ kind: "read", inputSchema: z.object({}), run: async (ctx) => void (await ctx.sleep("9d")) });
+    const waits = tool({ kind: "read", inputSchema: z.object({}), run: (ctx) => ctx.sleep("9d") });
     const slow = agent("slow", { model: scriptedModel(callsOnce("waits", {})), tools: { waits } });
     const script: Script = ({ messages }) => {
       const tools = messages.filter(({ role }) => role === "tool").length;
