@@ -4,8 +4,8 @@
 // questions and watches. No handler waits for anything but the clock and the state of a run, so the key is never held.
 //
 // Callers speak by one-way sends and listen on awakeables (see `reserveBudget`). A call would be a child of its caller,
-// and end with it: a caller that is killed could then tear the budget's own work in two. It also keeps the order: what
-// a run said comes into the lane before what a watch says about its end.
+// and end with it: what a caller had used that is killed, or cancelled, while its settlement stands in the lane would be
+// lost. It also keeps the order: what a run said comes into the lane before what a watch says about its end.
 //
 // The handlers are internal: `by` is only as true as whoever calls.
 
@@ -187,7 +187,12 @@ async function decidable(ctx: ObjectContext, { by }: DenyInput): Promise<Book> {
 // Carrying out
 // ------------
 
-/** Makes a change, serves the line, and writes the book. */
+type AskEffect = Extract<Effect, { type: "ask" }>;
+
+/**
+ * Makes a change, serves the line, and writes the book. Between the first effect and the book nothing is waited for, so
+ * that they are written together, even where somebody kills this run.
+ */
 async function change(
   ctx: ObjectContext,
   book: Book,
@@ -197,14 +202,17 @@ async function change(
   const first = take(book, now);
   await carryOut(ctx, first, now);
   let current = first.book;
+  let question: AskEffect | undefined = undefined;
   for (let again = true; again; ) {
     const head = current.waiting[0];
     const waiting = head === undefined ? undefined : await ctx.get<Waiting>(placeOf(head));
     const served = serve(current, waiting, now);
     await carryOut(ctx, served, now);
+    question = served.effects.find((effect) => effect.type === "ask");
     ({ book: current, again } = served);
   }
   ctx.set(BOOK, current);
+  if (question !== undefined) await ask(ctx, current, question, now);
   return statusOf(current, now);
 }
 
@@ -237,8 +245,7 @@ async function carryOut(ctx: ObjectContext, { book, effects }: Change, now: numb
         watch(ctx, effect.first ? await ctx.keys() : [placeOf(effect.reservation)]);
         break;
       case "ask":
-        await ask(ctx, book, effect, now);
-        break;
+        break; // After the book is written.
       case "withdraw": {
         const run = await ctx.get<string>(QUESTION);
         if (run !== undefined) ctx.run(run).cancel();
@@ -256,12 +263,7 @@ function watch(ctx: ObjectContext, places: readonly string[]): void {
   }
 }
 
-async function ask(
-  ctx: ObjectContext,
-  book: Book,
-  { number, cause, wish }: Extract<Effect, { type: "ask" }>,
-  now: number,
-): Promise<void> {
+async function ask(ctx: ObjectContext, book: Book, { number, cause, wish }: AskEffect, now: number): Promise<void> {
   const request = questionOf(ctx.key, book, cause, wish, now);
   try {
     const { id } = await ctx.send(budgetQuestions).ask({ budget: ctx.key, question: number, request });
