@@ -236,6 +236,17 @@ describe("a breaker that is open", () => {
     expect(world.clock.now() - begun).toBe(0);
   });
 
+  it("makes the call that opened it go to the fallback without waiting for another try", async () => {
+    const world = new CallWorld({ breaker: { ...breaker, callsMin: 1 } });
+    const ill = world.model(() => ({ error: "overloaded" }));
+    const begun = world.clock.now();
+    const answer = await world.ask([ill, world.model(() => "ok", { provider: "other" })]);
+    expect([answer.provider, ill.requests.length, world.clock.now() - begun]).toEqual(["other", 1, 0]);
+    const alone = new CallWorld({ breaker: { ...breaker, callsMin: 1 } });
+    const error = { kind: "overloaded", retryAfter: 20_000, message: expect.stringMatching(/Overloaded.*left alone/) };
+    await expect(alone.ask(alone.model(() => ({ error: "overloaded" })))).rejects.toMatchObject(error);
+  });
+
   it("says when the next probe goes where there is no fallback, and closes when that succeeds", async () => {
     const world = new CallWorld({ breaker });
     let isIll = true;
@@ -268,6 +279,15 @@ describe("a breaker that is open", () => {
     expect(late.provider).toBe("other"); // Not after its turn in the queue, which does not move.
     controller.abort();
     await stalled;
+  });
+
+  it("does not hide an error that is final", async () => {
+    const world = new CallWorld({ breaker: { ...breaker, callsMin: 1 } });
+    const long = world.model(() => ({ error: "context-length", firstTokenMs: 1_000 }));
+    const call = world.gateway.call(world.request(long));
+    await turn();
+    await expect(world.ask(world.model(() => ({ error: "server" })))).rejects.toMatchObject({ kind: "server" });
+    await expect(world.clock.until(call)).rejects.toMatchObject({ code: "P0071" });
   });
 
   it("does not come of limits, wrong keys or bad requests", async () => {

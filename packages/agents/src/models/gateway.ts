@@ -35,7 +35,7 @@ export interface GatewayOptions {
 export interface GatewayFigures {
   /** By the name that the limit was found under; the provider's name where there is none. */
   readonly limits: Readonly<Record<string, LimiterFigures>>;
-  readonly breakers: Readonly<Record<string, { readonly state: BreakerState; readonly closedForMs: number }>>;
+  readonly breakers: Readonly<Record<string, { readonly state: BreakerState; readonly refusesForMs: number }>>;
 }
 
 /** Models that reason are silent for minutes; only a provider that is dead is silent for longer. */
@@ -78,7 +78,7 @@ export class ModelGateway {
   figures(): GatewayFigures {
     const limits = [...this.#limiters].map(([name, limiter]) => [name, limiter.figures()] as const);
     const breakers = [...this.#breakers].map(([name, breaker]) => {
-      return [name, { state: breaker.state, closedForMs: breaker.closedForMs }] as const;
+      return [name, { state: breaker.state, refusesForMs: breaker.refusesForMs }] as const;
     });
     return { limits: Object.fromEntries(limits), breakers: Object.fromEntries(breakers) };
   }
