@@ -16,6 +16,7 @@ const EVENTS: StreamRef = { owner: { service: "writer", key: "k" }, name: "event
 
 /** A gate that a step waits at, so that a test sees it in the middle. */
 class Gate {
+  tries = 0;
   readonly #opened = Promise.withResolvers<void>();
   open(): void {
     this.#opened.resolve();
@@ -32,7 +33,8 @@ function writer(gate: Gate) {
       const text = await ctx.step(
         "generate",
         async ({ stream }) => {
-          for (const word of words) stream("events").write(word);
+          gate.tries += 1;
+          if (gate.tries === 1) for (const word of words) stream("events").write(word);
           await gate.passed;
           return words.join(" ");
         },
@@ -119,12 +121,12 @@ describe("a runtime", () => {
     };
     const gate = new Gate();
     const runtime = await started(openMemoryStore(storage), gate);
-    // The step runs again under the next loop, and writes again: both tries are there, each item once.
-    const seen = watch(runtime, 0, 5);
+    const seen = watch(runtime, 0, 3);
     await runtime.submit(write);
-    expect(texts(await seen).map((item) => (item as unknown[]).slice(0, 2))).toEqual(
-      ["begin", "one", "two", "one", "two"].map((text, offset) => [offset, `"${text}"`]),
-    );
+    expect(texts(await seen).slice(1)).toEqual([
+      [1, '"one"', "2.1"],
+      [2, '"two"', "2.1"],
+    ]);
     expect(troubles).toBe(1);
     gate.open();
     await runtime.close(1_000);
