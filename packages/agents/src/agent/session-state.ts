@@ -18,8 +18,6 @@ export interface Session {
   readonly taken: Readonly<Record<RunId, Taken>>;
   /** Sub-agents, newest last. */
   readonly children: readonly ChildRecord[];
-  /** The limits that the session's budget was opened with. */
-  readonly budget?: string;
 }
 
 export interface Taken {
