@@ -88,6 +88,8 @@ export type Observation =
     }
   /** On replay the code asked for something else than what is recorded. */
   | { readonly type: "mismatch"; readonly attempt: number; readonly text: string }
+  /** A promise was rejected, and nobody heard of it. */
+  | { readonly type: "uncaught"; readonly text: string }
   /** Somebody asks; the answer may never come. */
   | { readonly type: "asked"; readonly question: Question }
   | { readonly type: "replied"; readonly tick: number; readonly question: Question; readonly reply: Reply }

@@ -253,6 +253,18 @@ class World {
   }
 
   async run(): Promise<WorldReport> {
+    // What nobody catches would end a real process.
+    const uncaught = (error: unknown): void =>
+      this.#see({ type: "uncaught", text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    process.on("unhandledRejection", uncaught);
+    try {
+      return await this.#perform();
+    } finally {
+      process.off("unhandledRejection", uncaught);
+    }
+  }
+
+  async #perform(): Promise<WorldReport> {
     this.#operator.begin();
     this.#company?.correspondent.begin();
     (this.#hosts[0] as SimHost).boot();

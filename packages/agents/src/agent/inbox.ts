@@ -33,7 +33,7 @@ export class Inbox {
   readonly #ctx: ObjectContext;
   readonly #hook: ArrivalHook | undefined;
   readonly #task: string;
-  readonly #known: Set<RunId> = new Set();
+  readonly #known: Set<RunId>;
   #pending: Arrival[] = [];
   #collected: Arrival[] = [];
   /** Came before the message that starts anew, and had not been seen yet. */
@@ -42,10 +42,13 @@ export class Inbox {
   /** Hooks are asked one after the other, in the order of arrival. */
   #deciding: Promise<void> = Promise.resolve();
   #cancelled: CancelledError | undefined = undefined;
+  #closed = false;
   stopAsked = false;
   restart: Arrival | undefined = undefined;
 
-  constructor(ctx: ObjectContext, task: string, hook: ArrivalHook | undefined) {
+  /** @param seen messages that stand in the transcript already, and queue until their own runs come and go. */
+  constructor(ctx: ObjectContext, task: string, hook: ArrivalHook | undefined, seen: Iterable<RunId>) {
+    this.#known = new Set(seen);
     this.#ctx = ctx;
     this.#task = task;
     this.#hook = hook;
@@ -60,6 +63,11 @@ export class Inbox {
     });
     for (const queued of await internalsOf(this.#ctx).getQueue()) this.#arrived(queued, true);
     await this.#deciding;
+  }
+
+  /** The turn has come to its end. What still arrives gets a turn of its own (I2). */
+  close(): void {
+    this.#closed = true;
   }
 
   /** The signal of what is about to begin (a generation, tool calls): fires where it is to be cut short. */
@@ -104,7 +112,10 @@ export class Inbox {
 
   #listen<T>(signal: string, take: (value: T) => void): void {
     const receive = async (): Promise<void> => {
-      for await (const value of this.#ctx.signals<T>(signal)) take(value);
+      for await (const value of this.#ctx.signals<T>(signal)) {
+        take(value);
+        if (this.#closed) return; // It came as the turn ended: nobody may listen on.
+      }
     };
     receive().catch((error: unknown) => {
       if (!(error instanceof CancelledError)) throw error;

@@ -11,7 +11,7 @@
 
 import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import { ContextLengthError } from "@perdure/protocol";
-import { CancelledError, isPerdureError, type ObjectContext } from "@perdure/sdk";
+import { CancelledError, isPerdureError, type ObjectContext, type RunId } from "@perdure/sdk";
 import { asSchema } from "ai";
 import { budgets as budgetObject } from "../budget/budgets.ts";
 import type { ModelAnswer } from "../models/types.ts";
@@ -58,7 +58,8 @@ export class Turn {
     this.#spec = spec;
     this.#message = message;
     this.#session = { ...session, turn: ctx.runId };
-    this.#inbox = new Inbox(ctx, message.text, spec.options.onArrival);
+    const seen = Object.keys(session.taken) as RunId[];
+    this.#inbox = new Inbox(ctx, message.text, spec.options.onArrival, seen);
     const own = spec.options.budget === undefined ? [] : [`${spec.name}/${ctx.key}`];
     this.#budgets = [...(message.budgets ?? []), ...own];
   }
@@ -72,6 +73,8 @@ export class Turn {
     } catch (error) {
       this.#failed(error);
       throw error;
+    } finally {
+      this.#inbox.close();
     }
   }
 

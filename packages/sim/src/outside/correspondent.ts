@@ -125,7 +125,8 @@ export class Correspondent {
     const host = this.#ports.host();
     const again = (): void => this.#ports.after(this.#random.int(1, RETRY_MS), () => this.#ask(question));
     if (host === null) return again();
-    this.#ports.trace(`${question.type} ${JSON.stringify({ ...question, type: undefined })}`);
+    if (question.type === "submit")
+      this.#ports.trace(`submit ${JSON.stringify(question.target)} ${String(question.input)}`);
     void host.ask(question).then((reply) => {
       const isRefused = reply?.type === "refused" && reply.reason === "overloaded";
       if (reply === null || isRefused) again();
