@@ -11,7 +11,7 @@ import { estimateTokens } from "../budget/estimate.ts";
 import { reserveBudget, type BudgetLease, type TokenPrice } from "../budget/lease.ts";
 import { costOf } from "../models/prices.ts";
 import { modelsOf } from "../models/of-context.ts";
-import type { ModelAnswer, ModelAttempt } from "../models/types.ts";
+import type { AttemptOutcome, ModelAnswer, ModelAttempt } from "../models/types.ts";
 import type { ModelRef } from "../models/resolver.ts";
 import { modelName, type AgentSpec } from "./definition.ts";
 import { EVENTS, type AgentEvent } from "./events.ts";
@@ -133,7 +133,6 @@ async function ask<Item>(
     onAttemptEnd: (attempt, outcome) =>
       live.end(attempt, outcome.kind, outcome.kind === "failed" ? outcome.error.message : undefined),
   });
-  live.settled(answer);
   return item(answer, usageOf(answer, options));
 }
 
@@ -198,7 +197,6 @@ class LiveParts {
   readonly #info: StepInfo;
   readonly #write: (event: AgentEvent) => void;
   #begun = "";
-  #ended = "";
 
   constructor(call: string, info: StepInfo) {
     this.#call = call;
@@ -212,18 +210,10 @@ class LiveParts {
     this.#write({ type: "part", call: this.#call, attempt: this.#begin(attempt), part });
   }
 
-  end(attempt: ModelAttempt, outcome: "settled" | "failed", error: string | undefined): void {
+  end(attempt: ModelAttempt, outcome: AttemptOutcome["kind"], error: string | undefined): void {
     const number = this.#begin(attempt);
-    this.#ended = number;
     const cause = error === undefined ? {} : { error };
     this.#write({ type: "call-end", call: this.#call, attempt: number, outcome, ...cause });
-  }
-
-  /** An interrupted call has an answer and no end of its own. */
-  settled(answer: ModelAnswer): void {
-    if (this.#begun === "" || this.#begun === this.#ended) return;
-    const outcome = answer.partial ? "interrupted" : "settled";
-    this.#write({ type: "call-end", call: this.#call, attempt: this.#begun, outcome });
   }
 
   /** `<try of the step>.<try of the gateway>` */

@@ -44,8 +44,6 @@ export class Correspondent {
   #numbers = 0;
   #isHealed = false;
   #isAudited = false;
-  /** Approvals that were answered in the time of deciding. */
-  readonly #decided: Set<RunId> = new Set();
 
   constructor(ports: CorrespondentPorts) {
     this.#ports = ports;
@@ -244,9 +242,7 @@ export class Correspondent {
       if (run.record.status === "paused") resume(host, run);
     }
     for (const run of this.#approvals()) {
-      const { id, status } = run.record;
-      if (isFinished(status) || this.#decided.has(id)) continue;
-      this.#decided.add(id);
+      if (isFinished(run.record.status)) continue; // What came too early is said again.
       this.#answer(run, this.#random.weighted({ approved: 4, edited: 2, rejected: 1 }));
     }
     if (!this.#isAudited && this.#open === 0 && this.#isQuiet()) {
