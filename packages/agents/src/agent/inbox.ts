@@ -56,12 +56,19 @@ export class Inbox {
 
   /** Begins to listen, and asks what queues already. Those with the policy `collect` are kept apart. */
   async open(): Promise<void> {
-    this.#listen<QueuedMessage>(ARRIVAL_SIGNAL, (queued) => this.#arrived(queued, false));
+    // What queues already arrived before whatever a signal tells of, also where the signal is heard first.
+    let later: QueuedMessage[] | undefined = [];
+    this.#listen<QueuedMessage>(ARRIVAL_SIGNAL, (queued) => {
+      if (later === undefined) this.#arrived(queued, false);
+      else later.push(queued);
+    });
     this.#listen<unknown>(STOP_SIGNAL, () => {
       this.stopAsked = true;
       this.#interrupt("stop");
     });
     for (const queued of await internalsOf(this.#ctx).getQueue()) this.#arrived(queued, true);
+    for (const queued of later) this.#arrived(queued, false);
+    later = undefined;
     await this.#deciding;
   }
 

@@ -6,7 +6,7 @@
 // Whatever is submitted has an idempotency key and is submitted until there is an answer.
 
 import type { Environment, Question } from "@perdure/engine";
-import { isFinished, type RunId, type Target, UnknownEffectError } from "@perdure/protocol";
+import { isFinished, type Payload, type RunId, type Target, UnknownEffectError } from "@perdure/protocol";
 import { type AgentParameters, agentName, isAgent, type OutsideAction } from "../agents/cast.ts";
 import type { Shadow, ShadowRun } from "../checkers/shadow.ts";
 import type { Random } from "../random.ts";
@@ -245,10 +245,29 @@ export class Correspondent {
       if (isFinished(run.record.status)) continue; // What came too early is said again.
       this.#answer(run, this.#random.weighted({ approved: 4, edited: 2, rejected: 1 }));
     }
+    for (const name of this.#budgets())
+      if (this.#isStuck(name)) this.#submit(budget(name, "raise"), { tokens: 20_000 });
     if (!this.#isAudited && this.#open === 0 && this.#isQuiet()) {
       this.#isAudited = true;
       for (const name of this.#budgets()) this.#submit(budget(name, "status"), undefined);
     }
+  }
+
+  /**
+   * A run that was restarted keeps what a former life had reserved: until it ends, while it may queue behind one that waits
+   * for just that, or until somebody looks, where the watch of its former end still stands. A person raises the budget.
+   */
+  #isStuck(name: string): boolean {
+    const { shadow } = this.#ports;
+    const places = [...(shadow.state.get(`${BUDGETS}/${name}`)?.entries() ?? [])].filter(([at]) =>
+      at.startsWith("open/"),
+    );
+    const isHeld = ([at, value]: readonly [string, Payload]): boolean => {
+      const run = shadow.run(at.split("/")[1] as RunId)?.record;
+      if (run === undefined || run.generation === 0 || !String(value).includes('"state":"held"')) return false;
+      return run.status === "queued" || isFinished(run.status);
+    };
+    return places.some(isHeld) && places.some(([, value]) => String(value).includes('"state":"waiting"'));
   }
 
   #isQuiet(): boolean {
