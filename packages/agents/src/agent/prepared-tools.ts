@@ -25,13 +25,24 @@ export async function prepareTools(tools: Toolset): Promise<PreparedTools> {
   const functions: LanguageModelV4FunctionTool[] = [];
   const prepared = new Map<string, PreparedTool>();
   for (const [name, tool] of Object.entries(tools)) {
-    const schema = asSchema(tool.inputSchema);
+    const schema = schemaOf(tool.inputSchema);
     const inputSchema = await schema.jsonSchema;
     const { description } = tool;
     functions.push({ type: "function", name, inputSchema, ...(description === undefined ? {} : { description }) });
     prepared.set(name, { tool, read: (text) => readInput(schema, text) });
   }
   return { functions, names: functions.map(({ name }) => name), find: (name) => prepared.get(name) };
+}
+
+type InputSchema = AnyTool["inputSchema"];
+
+/** A turn prepares its tools before every model call, and making a JSON Schema takes its time. */
+const SCHEMAS: WeakMap<Extract<InputSchema, object>, Schema<unknown>> = new WeakMap();
+
+function schemaOf(input: InputSchema): Schema<unknown> {
+  let schema = SCHEMAS.get(input);
+  if (schema === undefined) SCHEMAS.set(input, (schema = asSchema(input)));
+  return schema;
 }
 
 async function readInput(schema: Schema<unknown>, text: string): Promise<ReadInput> {
