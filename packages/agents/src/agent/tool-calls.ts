@@ -39,7 +39,9 @@ export interface ToolPhase {
 }
 
 export async function runToolCalls(phase: ToolPhase, calls: readonly LanguageModelV4ToolCall[]): Promise<void> {
-  await Promise.all(calls.map((call) => runToolCall(phase, call)));
+  const ends = await Promise.allSettled(calls.map((call) => runToolCall(phase, call)));
+  // What goes beyond one call waits for the others: one may be starting a sub-agent just now, which a cancel has to reach.
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
 /** An excerpt of that length goes to watchers. */
@@ -214,7 +216,7 @@ async function runStep(phase: ToolPhase, call: LanguageModelV4ToolCall, tool: An
     });
     phase.recorded(item);
   } catch (error) {
-    settle(phase, call, "error", problemOf(error));
+    settle(phase, call, "error", problemOf(ctx, error));
   }
 }
 
@@ -276,13 +278,14 @@ async function runDurable(
   } catch (error) {
     if (signal.aborted && !(error instanceof CancelledError && ctx.abortSignal.aborted))
       settle(phase, call, "interrupted", "It was interrupted by a message.");
-    else settle(phase, call, "error", problemOf(error));
+    else settle(phase, call, "error", problemOf(ctx, error));
   }
 }
 
-/** @throws what is no matter between the tool and the model: a cancel, and what waits for a person. */
-function problemOf(error: unknown): string {
-  if (error instanceof CancelledError || (isPerdureError(error) && error.retry === "pause")) throw error;
+/** @throws what is no matter between the tool and the model: the turn's own cancel, and what waits for a person. */
+function problemOf(ctx: ObjectContext, error: unknown): string {
+  const isOwnCancel = error instanceof CancelledError && ctx.abortSignal.aborted; // Else it is the end of another run.
+  if (isOwnCancel || (isPerdureError(error) && error.retry === "pause")) throw error;
   return error instanceof Error ? error.message : String(error);
 }
 
