@@ -267,8 +267,8 @@ export class Correspondent {
   }
 
   /**
-   * A run that was restarted keeps what a former life had reserved: until it ends, while it may queue behind one that waits
-   * for just that, or until somebody looks, where the watch of its former end still stands. A person raises the budget.
+   * A run that was restarted keeps what a former life had reserved until it ends, while it may wait for one that waits for
+   * just that; or until somebody looks, where the watch of its former end still stands. A person raises the budget.
    */
   #isStuck(name: string): boolean {
     const { shadow } = this.#ports;
@@ -277,8 +277,7 @@ export class Correspondent {
     );
     const isHeld = ([at, value]: readonly [string, Payload]): boolean => {
       const run = shadow.run(at.split("/")[1] as RunId)?.record;
-      if (run === undefined || run.generation === 0 || !String(value).includes('"state":"held"')) return false;
-      return run.status === "queued" || isFinished(run.status);
+      return run !== undefined && run.generation > 0 && String(value).includes('"state":"held"');
     };
     return places.some(isHeld) && places.some(([, value]) => String(value).includes('"state":"waiting"'));
   }
