@@ -40,7 +40,7 @@ export {
   ValidationError,
 } from "@perdure/protocol";
 export type { DurationLike, RunId, ServiceManifest } from "@perdure/protocol";
-export { agent, child, EVENTS, schedule, schedules, subagent, tool, TRANSCRIPT } from "@perdure/agents";
+export { agent, child, EVENTS, models, schedule, schedules, subagent, tool, TRANSCRIPT } from "@perdure/agents";
 export type {
   AgentAnswer,
   AgentDefinition,
@@ -56,6 +56,7 @@ export type {
   DurableToolInfo,
   MessagePolicy,
   ModelRef,
+  ModelsOptions,
   PermissionRule,
   ToolInfo,
   Toolset,
