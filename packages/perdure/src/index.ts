@@ -21,6 +21,8 @@ export type {
   StandardSchema,
   StepInfo,
   StepOptions,
+  Stream,
+  StreamWriter,
   WorkflowContext,
   WorkflowDefinition,
   WorkflowPromise,
