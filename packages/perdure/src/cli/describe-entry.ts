@@ -86,7 +86,7 @@ export function outcomeText(
   if (result === undefined) return "";
   const equals = options.paint("dim", "=");
   if (command.type === "append")
-    return result.kind === "value" ? ` ${options.paint("dim", `at ${String(result.value)}`)}` : "";
+    return result.kind === "value" ? ` ${options.paint("dim", `at ${JSON.stringify(result.value)}`)}` : "";
   const where = kept === undefined ? "" : ` ${options.paint("dim", keptText(command, kept))}`;
   return ` ${equals} ${resultText(result, options)}${where}`;
 }
