@@ -9,7 +9,7 @@ import type { AgentAnswer, MessagePolicy, Usage } from "./messages.ts";
 export const EVENTS = "events";
 
 export type AgentEvent =
-  | { readonly type: "turn-start"; readonly turn: RunId; readonly at: number }
+  | { readonly type: "turn-start"; readonly turn: RunId }
   /** The agent has seen a message. */
   | {
       readonly type: "message";
