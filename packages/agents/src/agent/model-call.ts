@@ -130,8 +130,9 @@ async function ask<Item>(
     interrupt,
     ...(spec.options.timeouts === undefined ? {} : { timeouts: spec.options.timeouts }),
     onPart: (part, attempt) => live.part(part, attempt),
-    onAttemptEnd: (attempt, outcome) =>
-      live.end(attempt, outcome.kind, outcome.kind === "failed" ? outcome.error.message : undefined),
+    onAttemptEnd: (attempt, outcome) => {
+      if (outcome.kind === "failed") live.failed(attempt, outcome.error.message);
+    },
   });
   live.settled(answer);
   return item(answer);
@@ -184,7 +185,6 @@ class LiveParts {
   readonly #write: (event: AgentEvent) => void;
   readonly #showsParts: boolean;
   #begun = "";
-  #ended = "";
 
   constructor(call: string, info: StepInfo, showsParts: boolean) {
     this.#showsParts = showsParts;
@@ -200,17 +200,14 @@ class LiveParts {
     if (this.#showsParts) this.#write({ type: "part", call: this.#call, attempt: number, part });
   }
 
-  end(attempt: ModelAttempt, outcome: "settled" | "failed", error: string | undefined): void {
+  failed(attempt: ModelAttempt, error: string): void {
     const number = this.#begin(attempt);
-    this.#ended = number;
-    const cause = error === undefined ? {} : { error };
-    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome, ...cause });
+    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome: "failed", error });
   }
 
-  /** An interrupted call has an answer and no end of its own. */
-  settled(answer: ModelAnswer): void {
-    if (this.#begun === "" || this.#begun === this.#ended) return;
-    const outcome = answer.partial ? "interrupted" : "settled";
+  settled({ partial }: ModelAnswer): void {
+    if (this.#begun === "") return; // Interrupted before anything was asked.
+    const outcome = partial ? "interrupted" : "settled";
     this.#write({ type: "call-end", call: this.#call, attempt: this.#begun, outcome });
   }
 
