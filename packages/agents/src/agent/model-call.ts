@@ -29,6 +29,8 @@ export interface ModelCall<Item> {
   readonly options: Omit<LanguageModelV4CallOptions, "abortSignal">;
   readonly interrupt: AbortSignal;
   readonly budgets: readonly string[];
+  /** What it says is not for watchers: that it goes on is. */
+  readonly unseen: boolean;
   /** A budget's soft threshold was passed. */
   readonly softPassed: (budgets: readonly string[]) => void;
 }
@@ -113,13 +115,13 @@ function perToken(model: ModelRef, input: number, output: number, now: number): 
 
 async function ask<Item>(
   ctx: ObjectContext,
-  { spec, call, options, interrupt, item }: ModelCall<Item>,
+  { spec, call, options, interrupt, item, unseen }: ModelCall<Item>,
   info: StepInfo,
   lease: BudgetLease | undefined,
 ): Promise<Item> {
   const { gateway, resolve } = modelsOf(ctx);
   const models = await Promise.all(spec.models.map(resolve));
-  const live = new LiveParts(call, info);
+  const live = new LiveParts(call, info, !unseen);
   const answer = await gateway.call({
     models,
     options: lease === undefined ? options : { ...options, maxOutputTokens: lease.maxOutputTokens },
@@ -130,8 +132,9 @@ async function ask<Item>(
     interrupt,
     ...(spec.options.timeouts === undefined ? {} : { timeouts: spec.options.timeouts }),
     onPart: (part, attempt) => live.part(part, attempt),
-    onAttemptEnd: (attempt, outcome) =>
-      live.end(attempt, outcome.kind, outcome.kind === "failed" ? outcome.error.message : undefined),
+    onAttemptEnd: (attempt, outcome) => {
+      if (outcome.kind === "failed") live.failed(attempt, outcome.error.message);
+    },
   });
   live.settled(answer);
   return item(answer, usageOf(answer, options));
@@ -197,10 +200,11 @@ class LiveParts {
   readonly #call: string;
   readonly #info: StepInfo;
   readonly #write: (event: AgentEvent) => void;
+  readonly #showsParts: boolean;
   #begun = "";
-  #ended = "";
 
-  constructor(call: string, info: StepInfo) {
+  constructor(call: string, info: StepInfo, showsParts: boolean) {
+    this.#showsParts = showsParts;
     this.#call = call;
     this.#info = info;
     const stream = info.stream<AgentEvent>(EVENTS);
@@ -209,20 +213,18 @@ class LiveParts {
 
   part(part: LanguageModelV4StreamPart, attempt: ModelAttempt): void {
     if (!SHOWN.has(part.type)) return;
-    this.#write({ type: "part", call: this.#call, attempt: this.#begin(attempt), part });
-  }
-
-  end(attempt: ModelAttempt, outcome: "settled" | "failed", error: string | undefined): void {
     const number = this.#begin(attempt);
-    this.#ended = number;
-    const cause = error === undefined ? {} : { error };
-    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome, ...cause });
+    if (this.#showsParts) this.#write({ type: "part", call: this.#call, attempt: number, part });
   }
 
-  /** An interrupted call has an answer and no end of its own. */
-  settled(answer: ModelAnswer): void {
-    if (this.#begun === "" || this.#begun === this.#ended) return;
-    const outcome = answer.partial ? "interrupted" : "settled";
+  failed(attempt: ModelAttempt, error: string): void {
+    const number = this.#begin(attempt);
+    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome: "failed", error });
+  }
+
+  settled({ partial }: ModelAnswer): void {
+    if (this.#begun === "") return; // Interrupted before anything was asked.
+    const outcome = partial ? "interrupted" : "settled";
     this.#write({ type: "call-end", call: this.#call, attempt: this.#begun, outcome });
   }
 

@@ -5,13 +5,15 @@ import type { Failure } from "@perdure/protocol";
 import type { ObjectContext, ObjectSharedContext, RunId } from "@perdure/sdk";
 import type { AgentAnswer } from "./messages.ts";
 
-const SESSION = "session";
+export const SESSION = "session";
 
 export interface Session {
   /** The turn that has the key, or had it last. */
   readonly turn: RunId;
   /** Offset in the transcript from which a request needs the items. */
   readonly contextFrom: number;
+  /** The agent has a budget of its own, under `agent/session`. */
+  readonly budget?: true;
   /** How many turns have begun. */
   readonly turns: number;
   /** Offsets in `events` at which every tenth turn began, oldest first: from the first one on they are kept. */

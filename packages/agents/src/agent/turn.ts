@@ -64,7 +64,7 @@ export class Turn {
     this.#ctx = ctx;
     this.#spec = spec;
     this.#message = message;
-    this.#session = { ...session, turn: ctx.runId };
+    this.#session = { ...session, turn: ctx.runId, ...(spec.options.budget === undefined ? {} : { budget: true }) };
     this.#inbox = new Inbox(ctx, message.text, spec.options.onArrival);
     const own = spec.options.budget === undefined ? [] : [`${spec.name}/${ctx.key}`];
     this.#budgets = [...(message.budgets ?? []), ...own];
@@ -175,6 +175,7 @@ export class Turn {
     options: Omit<LanguageModelV4CallOptions, "abortSignal">,
     interrupt: AbortSignal,
     item: (answer: ModelAnswer, usage: Usage) => Item,
+    unseen = false,
   ): Promise<Item | undefined> {
     return await callModel(this.#ctx, {
       spec: this.#spec,
@@ -183,6 +184,7 @@ export class Turn {
       item,
       options,
       interrupt,
+      unseen,
       budgets: this.#budgets,
       softPassed: (budgets) => this.#emit({ type: "budget-soft", budgets }),
     });
@@ -192,7 +194,7 @@ export class Turn {
   async #compact(interrupt: AbortSignal, keepTokens: number): Promise<boolean> {
     const compaction = compactionOf(this.#spec, this.#items, this.#first, keepTokens);
     if (compaction === undefined) return false;
-    const item = await this.#call("compaction", `c${this.#next}`, compaction.options, interrupt, compaction.item);
+    const item = await this.#call("compaction", `c${this.#next}`, compaction.options, interrupt, compaction.item, true);
     if (item === undefined) return false;
     this.#items.push(item);
     this.#usage = addUsage(this.#usage, item.usage);
@@ -281,11 +283,8 @@ export class Turn {
   /** Puts messages into the transcript, and tells watchers, in one entry each. */
   #see(arrivals: readonly Arrival[], ...first: readonly AgentEvent[]): void {
     const items = arrivals.map(messageItem);
-    const events = items.map(({ id, text, policy, from }): AgentEvent => {
-      return { type: "message", id, text, policy, ...(from === undefined ? {} : { from }) };
-    });
     this.#record(...items);
-    this.#emit(...first, ...events);
+    this.#emit(...first, ...items);
   }
 
   /** What was under way is called off with all sub-agents; the message begins anew. */
