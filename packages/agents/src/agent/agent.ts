@@ -6,6 +6,7 @@
 //   fork, rewind       go on from an earlier point, under another key or in place
 //   watch     (internal) waits for a sub-agent in the background and tells of its end, exactly once
 
+import { KilledError } from "@perdure/protocol";
 import {
   CancelledError,
   handler,
@@ -156,9 +157,7 @@ async function endOf(
   } catch (error) {
     if (error instanceof CancelledError && ctx.abortSignal.aborted) throw error; // This run itself is cancelled.
     if (!isPerdureError(error)) throw error;
-    return { text: error.message, outcome: error.status === CANCELLED_STATUS ? "cancelled" : "failed" };
+    const isCancelled = error instanceof CancelledError || error instanceof KilledError;
+    return { text: error.message, outcome: isCancelled ? "cancelled" : "failed" };
   }
 }
-
-/** The failure code of a run that was cancelled or killed. */
-const CANCELLED_STATUS = 409;

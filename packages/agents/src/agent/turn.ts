@@ -142,7 +142,7 @@ export class Turn {
       await options.onTurn?.(this.#ctx, this.#soFar());
       const calls = item.partial === true ? [] : item.content.filter(isOwnCall);
       if (calls.length > 0) await this.#runTools(calls, await this.#tools());
-      else if (item.partial !== true && !this.#inbox.waiting && (await this.#isAnswer(item))) return "answered";
+      else if (item.partial !== true && (await this.#isAnswer(item)) && (await this.#inbox.close())) return "answered";
     }
   }
 
