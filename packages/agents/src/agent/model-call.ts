@@ -25,7 +25,7 @@ export interface ModelCall<Item> {
   /** The step's name. */
   readonly name: string;
   /** What goes into the transcript. */
-  readonly item: (answer: ModelAnswer) => Item;
+  readonly item: (answer: ModelAnswer, usage: Usage) => Item;
   readonly options: Omit<LanguageModelV4CallOptions, "abortSignal">;
   readonly interrupt: AbortSignal;
   readonly budgets: readonly string[];
@@ -68,8 +68,10 @@ async function lend(
   ctx: ObjectContext,
   { spec, options, budgets, softPassed }: ModelCall<unknown>,
 ): Promise<BudgetLease> {
-  const bytes = new TextEncoder().encode(JSON.stringify([options.prompt, options.tools])).length;
-  const estimate = estimateTokens(bytes, options.maxOutputTokens ?? OUTPUT_TOKENS_MAX);
+  const estimate = estimateTokens(
+    bytesOf([options.prompt, options.tools]),
+    options.maxOutputTokens ?? OUTPUT_TOKENS_MAX,
+  );
   const lease = await reserveBudget(ctx, budgets, {
     ...estimate,
     price: dearest(spec.models, internalsOf(ctx).ports.now()),
@@ -135,30 +137,45 @@ async function ask<Item>(
     },
   });
   live.settled(answer);
-  return item(answer);
+  return item(answer, usageOf(answer, options));
 }
 
 /** An answer as the transcript keeps it. */
-export function assistantItem(call: string, answer: ModelAnswer): AssistantItem {
+export function assistantItem(call: string, answer: ModelAnswer, usage: Usage): AssistantItem {
   return {
     type: "assistant",
     call,
     content: answer.content,
     finish: answer.finishReason.unified,
-    usage: usageOf(answer),
+    usage,
     cost: answer.cost,
     model: `${answer.provider}/${answer.modelId}`,
     ...(answer.partial ? { partial: true as const } : {}),
   };
 }
 
-export function usageOf({ usage, cost }: ModelAnswer): Usage {
+/** A cut answer has no figures of the provider: about four bytes are a token. */
+const BYTES_PER_TOKEN = 4;
+
+function usageOf(
+  { usage, cost, content }: ModelAnswer,
+  options: Pick<LanguageModelV4CallOptions, "prompt" | "tools">,
+): Usage {
+  const input = usage.inputTokens.total;
+  const output = usage.outputTokens.total;
+  if (input !== undefined && output !== undefined)
+    return { inputTokens: input, outputTokens: output, usd: cost.usd, calls: 1 };
   return {
-    inputTokens: usage.inputTokens.total ?? 0,
-    outputTokens: usage.outputTokens.total ?? 0,
+    inputTokens: input ?? Math.ceil(bytesOf([options.prompt, options.tools]) / BYTES_PER_TOKEN),
+    outputTokens: output ?? Math.ceil(bytesOf(content) / BYTES_PER_TOKEN),
     usd: cost.usd,
     calls: 1,
+    estimated: true,
   };
+}
+
+function bytesOf(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
 /** What of a provider's stream is for watchers. */

@@ -5,7 +5,7 @@ import type { Failure } from "@perdure/protocol";
 import type { ObjectContext, ObjectSharedContext, RunId } from "@perdure/sdk";
 import type { AgentAnswer } from "./messages.ts";
 
-export const SESSION = "session";
+const SESSION = "session";
 
 export interface Session {
   /** The turn that has the key, or had it last. */
@@ -18,8 +18,6 @@ export interface Session {
   readonly taken: Readonly<Record<RunId, Taken>>;
   /** Sub-agents, newest last. */
   readonly children: readonly ChildRecord[];
-  /** The limits that the session's budget was opened with. */
-  readonly budget?: string;
 }
 
 export interface Taken {

@@ -10,9 +10,11 @@
 // T3. What the turn does follows from its journal alone: no clock, no chance, nothing of the outside beside `ctx`.
 
 import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4ToolCall } from "@ai-sdk/provider";
+import { ContextLengthError } from "@perdure/protocol";
 import { CancelledError, isPerdureError, type ObjectContext } from "@perdure/sdk";
 import { asSchema } from "ai";
 import { budgets as budgetObject } from "../budget/budgets.ts";
+import type { ModelAnswer } from "../models/types.ts";
 import type { AnyTool } from "../tools/tool.ts";
 import { cancelChildren, childTools, type ChildStart } from "./children.ts";
 import { compactionOf, requestTokens } from "./compaction.ts";
@@ -48,6 +50,8 @@ export class Turn {
   #usage: Usage = NO_USAGE;
   #restarted = false;
   readonly #taken: Set<Arrival> = new Set();
+  /** Those of them that a restart has called off. */
+  readonly #calledOff: Set<Arrival> = new Set();
 
   constructor(ctx: ObjectContext, spec: AgentSpec, message: AgentMessage, session: Session) {
     this.#ctx = ctx;
@@ -98,12 +102,10 @@ export class Turn {
     this.#save();
   }
 
+  /** At every turn: it takes changed limits over, keeps what was spent, and ends a denial, so that it can ask anew. */
   #openBudget(): void {
     const { budget } = this.#spec.options;
     if (budget === undefined) return;
-    const limits = JSON.stringify(budget);
-    if (this.#session.budget === limits) return;
-    this.#session = { ...this.#session, budget: limits };
     void this.#ctx.send(budgetObject, `${this.#spec.name}/${this.#ctx.key}`).open(budget);
   }
 
@@ -115,7 +117,7 @@ export class Turn {
     const tools = await this.#tools();
     for (;;) {
       if (this.#inbox.stopAsked) return "stopped";
-      if (this.#inbox.restart !== undefined) this.#restart(this.#inbox.restart);
+      if (this.#inbox.restart !== undefined) await this.#restart(this.#inbox.restart);
       await this.#takeArrivals();
       if (this.#steps >= maxSteps || options.stopWhen?.(this.#soFar()) === true) return "steps";
       const item = await this.#ask(tools);
@@ -130,17 +132,41 @@ export class Turn {
     }
   }
 
+  /** Undefined where the loop has to look again: it was cut short before it was begun, or the request was too long. */
   async #ask(tools: PreparedTools): Promise<AssistantItem | undefined> {
-    const { spec } = { spec: this.#spec };
     const interrupt = this.#inbox.beginPhase();
     if (interrupt.aborted) return undefined;
-    const options = await this.#fitting(tools, interrupt);
+    let options = await this.#options(tools);
+    if (
+      requestTokens(options) > this.#spec.contextMaxTokens &&
+      (await this.#compact(interrupt, this.#spec.contextKeepTokens))
+    )
+      options = await this.#options(tools);
     const call = `c${this.#next}`;
+    try {
+      const name = `model ${modelName(this.#spec.models[0] ?? "")}`;
+      return await this.#call(name, call, options, interrupt, (answer, usage) => assistantItem(call, answer, usage));
+    } catch (error) {
+      // The model takes less than the agent's limit says: what is told to it is halved, as often as that helps.
+      const isTooLong = isPerdureError(error) && error.code === ContextLengthError.code;
+      const keepTokens = Math.floor(requestTokens(options) / 2);
+      if (isTooLong && (await this.#compact(interrupt, keepTokens))) return undefined;
+      throw error;
+    }
+  }
+
+  async #call<Item extends { readonly usage: Usage }>(
+    name: string,
+    call: string,
+    options: Omit<LanguageModelV4CallOptions, "abortSignal">,
+    interrupt: AbortSignal,
+    item: (answer: ModelAnswer, usage: Usage) => Item,
+  ): Promise<Item | undefined> {
     return await callModel(this.#ctx, {
-      spec,
+      spec: this.#spec,
       call,
-      name: `model ${modelName(spec.models[0] ?? "")}`,
-      item: (answer) => assistantItem(call, answer),
+      name,
+      item,
       options,
       interrupt,
       budgets: this.#budgets,
@@ -148,33 +174,18 @@ export class Turn {
     });
   }
 
-  /** The request, after a compaction where it would be too large. */
-  async #fitting(
-    tools: PreparedTools,
-    interrupt: AbortSignal,
-  ): Promise<Omit<LanguageModelV4CallOptions, "abortSignal">> {
-    const options = await this.#options(tools);
-    if (requestTokens(options) <= this.#spec.contextMaxTokens) return options;
-    const compaction = compactionOf(this.#spec, this.#items, this.#first);
-    if (compaction === undefined) return options;
-    const item = await callModel(this.#ctx, {
-      spec: this.#spec,
-      call: `c${this.#next}`,
-      name: "compaction",
-      unseen: true,
-      item: (answer) => compaction.item(answer),
-      options: compaction.options,
-      interrupt,
-      budgets: this.#budgets,
-      softPassed: (budgets) => this.#emit({ type: "budget-soft", budgets }),
-    });
-    if (item === undefined) return options;
+  /** False where there is nothing old enough to be told in short. */
+  async #compact(interrupt: AbortSignal, keepTokens: number): Promise<boolean> {
+    const compaction = compactionOf(this.#spec, this.#items, this.#first, keepTokens);
+    if (compaction === undefined) return false;
+    const item = await this.#call("compaction", `c${this.#next}`, compaction.options, interrupt, compaction.item);
+    if (item === undefined) return false;
     this.#items.push(item);
     this.#usage = addUsage(this.#usage, item.usage);
     this.#session = { ...this.#session, contextFrom: item.upTo };
     this.#emit({ type: "compaction", upTo: item.upTo });
     this.#save();
-    return await this.#options(tools);
+    return true;
   }
 
   async #options(tools: PreparedTools): Promise<Omit<LanguageModelV4CallOptions, "abortSignal">> {
@@ -266,9 +277,11 @@ export class Turn {
   }
 
   /** What was under way is called off with all sub-agents; the message begins anew. */
-  #restart(arrival: Arrival): void {
+  async #restart(arrival: Arrival): Promise<void> {
     this.#inbox.restart = undefined;
     this.#restarted = true;
+    for (const earlier of await this.#inbox.takeCalledOff()) this.#take(earlier);
+    for (const earlier of this.#taken) this.#calledOff.add(earlier);
     cancelChildren(this.#ctx, this.#session.children);
     this.#record({ type: "restart", from: this.#from });
     this.#emit({ type: "restart" });
@@ -312,7 +325,7 @@ export class Turn {
     this.#settleTaken({ answer });
     this.#emit({ type: "turn-end", turn: this.#ctx.runId, reason: answer.reason, usage: this.#usage });
     this.#save();
-    return this.#restarted ? { ...answer, text: "", reason: "restarted" } : answer;
+    return this.#restarted ? calledOff(answer) : answer;
   }
 
   /** What is final ends the taken messages as well; anything else is tried again, and then goes on from here. */
@@ -329,7 +342,10 @@ export class Turn {
 
   #settleTaken(end: NonNullable<Taken["end"]>): void {
     const taken = { ...this.#session.taken };
-    for (const { run } of this.#taken) taken[run] = { turn: this.#ctx.runId, end };
+    for (const arrival of this.#taken) {
+      const own = "answer" in end && this.#calledOff.has(arrival) ? { answer: calledOff(end.answer) } : end;
+      taken[arrival.run] = { turn: this.#ctx.runId, end: own };
+    }
     this.#session = { ...this.#session, taken };
   }
 
@@ -357,6 +373,11 @@ export class Turn {
   #save(): void {
     writeSession(this.#ctx, this.#session);
   }
+}
+
+/** What whoever asked before a restart is told. */
+function calledOff(answer: AgentAnswer): AgentAnswer {
+  return { text: "", reason: "restarted", usage: answer.usage, turn: answer.turn };
 }
 
 type ReadOutput = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };

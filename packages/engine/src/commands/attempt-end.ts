@@ -15,9 +15,10 @@ import type { Batch } from "../batch.ts";
 import type { AttemptEvent, Event } from "../events.ts";
 import { launch, liveAttempt, release } from "../moves/attempts.ts";
 import { backoffMs } from "../moves/backoff.ts";
-import { finish } from "../moves/finish.ts";
+import { finish, isCancelled } from "../moves/finish.ts";
 import { appendCommand, complete, give, writeHeld } from "../moves/journal.ts";
 import { queueUnknown } from "../moves/key-queue.ts";
+import { cancelTree, openChildren } from "./cancel.ts";
 import { setStatus } from "../moves/status.ts";
 import { keep } from "../moves/streams.ts";
 import type { HotRun } from "../view.ts";
@@ -75,6 +76,8 @@ export function end(batch: Batch, event: Of<"end">): void {
   if (deferred(batch, run, event)) return;
   flushHeld(batch, run);
   release(batch, run);
+  // Calls that the code made before it learned of its cancel, and that were written after it: nobody awaits them any more.
+  if (isCancelled(event.result)) for (const child of openChildren(batch, run)) cancelTree(batch, child);
   finish(batch, run, event.result);
 }
 
