@@ -22,6 +22,8 @@ export type {
   StandardSchema,
   StepInfo,
   StepOptions,
+  Stream,
+  StreamWriter,
   WorkflowContext,
   WorkflowDefinition,
   WorkflowPromise,

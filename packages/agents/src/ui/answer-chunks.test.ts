@@ -16,7 +16,7 @@ const seen = (id: RunId, more: object = {}): AgentEvent => ({
   policy: "steer",
   ...more,
 });
-const turnStart = (turn: RunId): AgentEvent => ({ type: "turn-start", turn, at: 0 });
+const turnStart = (turn: RunId): AgentEvent => ({ type: "turn-start", turn });
 const callStart = (call: string, attempt = "1.1"): AgentEvent => ({ type: "call-start", call, attempt, model: "p/m" });
 const part = (call: string, said: Part, attempt = "1.1"): AgentEvent => ({ type: "part", call, attempt, part: said });
 const callEnd = (call: string, outcome: "settled" | "interrupted" | "failed", error?: string): AgentEvent => ({
