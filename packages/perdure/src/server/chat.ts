@@ -236,7 +236,7 @@ class AnswerStream {
 
   begin(): void {
     const stream = { owner: this.#owner, name: EVENTS };
-    this.#write(this.#chunks.start());
+    void this.#write(this.#chunks.start());
     const failed = (): void => this.#connection.cut(); // The reader comes back, and asks again.
     const watch = this.#runtime.watchStream(
       stream,
