@@ -24,6 +24,7 @@ export const UNFINISHED: readonly RunStatus[] = RUN_STATUSES.filter((status) => 
 /** Those that have their key's turn. */
 const HOLDING = UNFINISHED.filter((status) => status !== "queued" && status !== "scheduled");
 const PAGE_ITEMS = 256;
+const CLOCK_SLACK_MS = 3_600_000;
 
 /** @throws UnknownTargetError, BadRequestError */
 export function agentSession(runtime: Pick<ServedRuntime, "catalog">, agent = "", key = ""): AgentSession {
@@ -53,10 +54,10 @@ export async function messageRun(runtime: ServedRuntime, owner: AgentSession, id
 
 /** Where the transcript has the message: its offset. */
 export async function seenAt(runtime: ServedRuntime, owner: AgentSession, run: Run): Promise<number | undefined> {
-  // What is older than the message cannot be it.
+  // What is older than the message cannot be it, but for clocks that were set back.
   for await (const item of itemsBack(runtime, owner, TRANSCRIPT)) {
     if (isMessage(item, run.id)) return item.offset;
-    if (item.at < run.createdAt) return undefined;
+    if (item.at < run.createdAt - CLOCK_SLACK_MS) return undefined;
   }
   return undefined;
 }
