@@ -40,15 +40,36 @@ export {
   ValidationError,
 } from "@perdure/protocol";
 export type { DurationLike, RunId, ServiceManifest } from "@perdure/protocol";
-export { schedule, schedules } from "@perdure/agents";
+export { agent, child, schedule, schedules, subagent, tool } from "@perdure/agents";
 export type {
+  AgentAnswer,
+  AgentDefinition,
+  AgentEvent,
+  AgentHandlers,
+  AgentMessage,
+  AgentOptions,
+  AgentStatus,
+  AgentTool,
+  ArrivalHook,
+  BudgetLimits,
   CatchUp,
+  Child,
+  ChildRef,
+  DurableToolInfo,
+  MessagePolicy,
   Overlap,
+  PermissionRule,
   Schedule,
   ScheduleSpec,
   ScheduleStart,
   ScheduleState,
   ScheduleTarget,
   ScheduleView,
+  SubagentOptions,
+  ToolInfo,
+  Toolset,
+  TranscriptItem,
+  TurnSoFar,
+  Usage,
 } from "@perdure/agents";
 export { serve, type ServeOptions, type Serving } from "./serve.ts";
