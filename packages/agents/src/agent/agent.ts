@@ -27,6 +27,7 @@ import { budgets } from "../budget/budgets.ts";
 import { budgetQuestions } from "../budget/questions.ts";
 import { controls } from "../controls/controls.ts";
 import { agentSpec, type AgentOptions, type AgentSpec } from "./definition.ts";
+import type { AgentEvent } from "./events.ts";
 import { STOP_SIGNAL } from "./inbox.ts";
 import { messageInput, type AgentAnswer, type AgentMessage, type ChildNotice } from "./messages.ts";
 import { readSession, writeSession, type Session } from "./session-state.ts";
@@ -43,7 +44,10 @@ export interface AgentHandlers {
   readonly watch: SharedHandler<ObjectSharedContext, [child: WatchedChild], void>;
 }
 
-export type AgentDefinition = ObjectDefinition<AgentHandlers>;
+export type AgentDefinition = ObjectDefinition<AgentHandlers> & {
+  /** Never set: what stands in the stream `events`, for clients that take their types from the definition. */
+  readonly event?: AgentEvent;
+};
 
 export interface WatchedChild extends ChildRef {
   readonly name: string;
@@ -86,6 +90,7 @@ export function agent(name: string, options: AgentOptions): AgentDefinition {
     },
     {
       ...(description === undefined ? {} : { description }),
+      agent: true,
       companions: [approvals, audit, budgets, budgetQuestions, controls],
     },
   ) as AgentDefinition;

@@ -29,6 +29,8 @@ export interface ModelCall<Item> {
   readonly options: Omit<LanguageModelV4CallOptions, "abortSignal">;
   readonly interrupt: AbortSignal;
   readonly budgets: readonly string[];
+  /** What it says is not for watchers: that it goes on is. */
+  readonly unseen?: true;
   /** A budget's soft threshold was passed. */
   readonly softPassed: (budgets: readonly string[]) => void;
 }
@@ -111,13 +113,13 @@ function perToken(model: ModelRef, input: number, output: number, now: number): 
 
 async function ask<Item>(
   ctx: ObjectContext,
-  { spec, call, options, interrupt, item }: ModelCall<Item>,
+  { spec, call, options, interrupt, item, unseen }: ModelCall<Item>,
   info: StepInfo,
   lease: BudgetLease | undefined,
 ): Promise<Item> {
   const { gateway, resolve } = modelsOf(ctx);
   const models = await Promise.all(spec.models.map(resolve));
-  const live = new LiveParts(call, info);
+  const live = new LiveParts(call, info, unseen !== true);
   const answer = await gateway.call({
     models,
     options: lease === undefined ? options : { ...options, maxOutputTokens: lease.maxOutputTokens },
@@ -180,10 +182,12 @@ class LiveParts {
   readonly #call: string;
   readonly #info: StepInfo;
   readonly #write: (event: AgentEvent) => void;
+  readonly #showsParts: boolean;
   #begun = "";
   #ended = "";
 
-  constructor(call: string, info: StepInfo) {
+  constructor(call: string, info: StepInfo, showsParts: boolean) {
+    this.#showsParts = showsParts;
     this.#call = call;
     this.#info = info;
     const stream = info.stream<AgentEvent>(EVENTS);
@@ -192,7 +196,8 @@ class LiveParts {
 
   part(part: LanguageModelV4StreamPart, attempt: ModelAttempt): void {
     if (!SHOWN.has(part.type)) return;
-    this.#write({ type: "part", call: this.#call, attempt: this.#begin(attempt), part });
+    const number = this.#begin(attempt);
+    if (this.#showsParts) this.#write({ type: "part", call: this.#call, attempt: number, part });
   }
 
   end(attempt: ModelAttempt, outcome: "settled" | "failed", error: string | undefined): void {

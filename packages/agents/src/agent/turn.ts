@@ -161,6 +161,7 @@ export class Turn {
       spec: this.#spec,
       call: `c${this.#next}`,
       name: "compaction",
+      unseen: true,
       item: (answer) => compaction.item(answer),
       options: compaction.options,
       interrupt,
@@ -251,17 +252,17 @@ export class Turn {
 
   #see({ run, message, policy }: Arrival): void {
     const { text, from, notice, data } = message;
-    const sender = from === undefined ? {} : { from };
-    this.#record({
-      type: "message",
+    const item = {
+      type: "message" as const,
       id: run,
       text,
       policy,
-      ...sender,
+      ...(from === undefined ? {} : { from }),
       ...(notice === undefined ? {} : { notice }),
       ...(data === undefined ? {} : { data }),
-    });
-    this.#emit({ type: "message", id: run, text, policy, ...sender });
+    };
+    this.#record(item);
+    this.#emit(item);
   }
 
   /** What was under way is called off with all sub-agents; the message begins anew. */

@@ -156,7 +156,10 @@ describe("an approval", () => {
     ]);
     await world.settle();
     const results = await Promise.all([one, other].map((submitted) => outputOf(world, submitted)));
-    expect(results.map((result) => result?.kind ?? "none").toSorted((a, b) => a.localeCompare(b))).toEqual(["failure", "value"]);
+    expect(results.map((result) => result?.kind ?? "none").toSorted((a, b) => a.localeCompare(b))).toEqual([
+      "failure",
+      "value",
+    ]);
     const accepted = results.find((result) => result?.kind === "value") ?? null;
     expect(valueOf(await outputOf(world, run))).toEqual(valueOf(accepted));
     expect(results.find((result) => result?.kind === "failure")).toMatchObject(failure("P0081", 409));
