@@ -120,7 +120,7 @@ async function* partsOf(
     const id = String(at);
     yield { type: `${part.type}-start`, id };
     for (const delta of piecesOf(part.text)) {
-      if (said % every === 0) await wait((paceMs * every) / words, options.abortSignal);
+      if (said > 0 && said % every === 0) await wait((paceMs * every) / words, options.abortSignal);
       said += 1;
       yield { type: `${part.type}-delta`, id, delta };
     }

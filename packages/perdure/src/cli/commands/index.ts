@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { callCommand } from "./call.ts";
 import { cancelCommand } from "./cancel.ts";
+import { chatCommand } from "./chat.ts";
 import { completionsCommand } from "./completions.ts";
 import { devCommand } from "./dev.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -35,6 +36,7 @@ export interface CommandGroup {
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Serve:", commands: [devCommand, startCommand] },
+  { title: "Talk:", commands: [chatCommand] },
   { title: "Call:", commands: [callCommand, sendCommand, resultCommand] },
   { title: "Look:", commands: [runsCommand, showCommand, tailCommand, servicesCommand, sqlCommand] },
   {
