@@ -102,7 +102,7 @@ export class ApprovalDesk {
     for (const id of [...this.#open.keys()]) if (!listed.has(id)) this.closed(id);
     for (const approval of approvals.toReversed())
       if (!this.#open.has(approval.id) && !this.#closed.has(approval.id) && (await this.#concernsUs(approval)))
-        this.asked(approval);
+        this.asked(questionOf(approval));
   }
 
   /** Sub-agents have their sessions below ours; a budget says in its details whose it is. */
@@ -116,4 +116,13 @@ export class ApprovalDesk {
     const own = `${name.agent}/${name.session}`;
     return typeof budget === "string" && (budget === own || budget.includes(`/${name.session}/`));
   }
+}
+
+function questionOf({ id, title, agent, tool, input }: ApprovalSummary): Question {
+  return { id, title: agent === null || tool === null ? title : toolQuestion(agent, tool), input };
+}
+
+/** Without the input, which is shown below it. */
+export function toolQuestion(agent: string, tool: string): string {
+  return `${agent} wants to use ${tool}`;
 }

@@ -13,7 +13,7 @@ import { explain, InterruptedError } from "../errors.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import type { AgentSession } from "./agent-session.ts";
-import { ApprovalDesk, type Question } from "./approval-desk.ts";
+import { ApprovalDesk, toolQuestion, type Question } from "./approval-desk.ts";
 import type { AdminClient } from "../api/admin-client.ts";
 import { EventView } from "./event-view.ts";
 import { Follower, type FollowedEvent } from "./follower.ts";
@@ -28,6 +28,9 @@ export interface ChatOptions {
   readonly out: Output;
   /** Who answers what is asked. */
   readonly as: string;
+  /** The runtime does not answer; and answers again. */
+  onAway(): void;
+  onBack(): void;
   /** What the typing person is asked for now. */
   onAsk(question: string | undefined): void;
   /** Lets the person change a text; undefined: they did not, or will type it. */
@@ -64,7 +67,8 @@ export class Chat {
       session,
       onEvent: (event) => this.#event(event),
       onGap: () => screen.line(out.paint("yellow", "! some of what happened is not kept any more: /history has it")),
-      onLost: () => screen.line(out.paint("dim", "(the runtime is away; waiting for it)")),
+      onLost: options.onAway,
+      onBack: options.onBack,
       onFailure: (error) => this.#over.reject(error),
     });
   }
@@ -232,8 +236,8 @@ export class Chat {
     const { out } = this.#options;
     if (child === undefined) this.#noteWork(event);
     if (event.type === "approval-asked") {
-      const { approval: id, title, input } = event;
-      this.#desk.asked({ id, title, input });
+      const { approval: id, tool, input } = event;
+      this.#desk.asked({ id, title: toolQuestion(source.agent, tool), input });
     } else if (event.type === "approval-answered") this.#desk.closed(event.approval);
     if (out.json) out.line({ ...source, ...place, item: event as unknown as JsonValue });
     else this.#viewOf(child).show(event);

@@ -22,8 +22,8 @@ export interface EventViewOptions {
 type PartEvent = Extract<AgentEvent, { type: "part" }>;
 type TurnEnd = Extract<AgentEvent, { type: "turn-end" }>;
 
-/** Of inputs and results; where there is no terminal they are as long as this, too. */
-const VALUE_CHARS_MAX = 400;
+/** Of inputs and results, also where there is no terminal: a line is to be read at a glance. */
+const VALUE_CHARS_MAX = 160;
 
 export class EventView {
   readonly #screen: Screen;
@@ -86,7 +86,9 @@ export class EventView {
     if (this.#options.isOwn(id)) return this.#line(paint("green", "✓✓ seen"));
     if (child !== undefined) return; // Its task stands in the parent's call.
     const who = from === undefined ? "" : `${printable(from)} `;
-    this.#line(`${paint("bold", `${who}›`)} ${printable(text)}${policy === "steer" ? "" : paint("dim", ` (${policy})`)}`);
+    this.#line(
+      `${paint("bold", `${who}›`)} ${printable(text)}${policy === "steer" ? "" : paint("dim", ` (${policy})`)}`,
+    );
   }
 
   #part({ call, part }: PartEvent): void {

@@ -1,7 +1,8 @@
 // Follows the events of a session, and of the sub-agents that it starts
 // =====================================================================
 // F1. Each event is told once, in order of its offset, also where the connection broke or the runtime was restarted.
-// F2. Of a sub-agent those of the turn that it was started for are told, from its beginning, whenever it is heard of.
+// F2. Of a sub-agent those of the turn that it was started for are told, from its beginning, whenever it is heard of; what it
+//     has said by the time its parent goes on is told before that.
 // F3. After `caughtUp` everything was told that was durable when it was called.
 
 import type { AgentEvent } from "@perdure/agents";
@@ -25,27 +26,19 @@ export interface FollowerOptions {
   /** Events are gone that were not told yet. */
   onGap(): void;
   onLost(): void;
+  onBack(): void;
   onFailure(error: unknown): void;
 }
 
 /** Where to begin: with a turn, or with what comes. */
 type Since = { readonly turn: RunId } | "now";
 
-interface Followed {
-  readonly source: SessionName;
-  readonly child: string | undefined;
-  /** Events before this turn's are not told. */
-  awaited: RunId | undefined;
-  /** The offset that comes next. */
-  next: number;
-  readonly waiting: Set<{ readonly end: number; readonly done: () => void }>;
-  readonly over: AbortController;
-}
-
 export class Follower {
   readonly #options: FollowerOptions;
   readonly #stop: AbortController = new AbortController();
   readonly #followed: Map<string, Followed> = new Map();
+  /** Sub-agents by the tool calls that started them. */
+  readonly #children: Map<string, Followed> = new Map();
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -55,7 +48,7 @@ export class Follower {
   async begin(source: SessionName, since: Since): Promise<void> {
     const from = since === "now" ? await this.#options.session.eventsEnd(source) : 0;
     const opened = Promise.withResolvers<void>();
-    this.#follow(followed(source, undefined, since, from), opened.resolve).catch((error: unknown) => {
+    this.#follow(new Followed(source, undefined, since, from), opened.resolve).catch((error: unknown) => {
       opened.reject(error);
       this.#failed(error);
     });
@@ -63,22 +56,10 @@ export class Follower {
   }
 
   async caughtUp(): Promise<void> {
-    const { session } = this.#options;
     // Those that are heard of meanwhile are waited for as well.
     for (let seen = -1; seen !== this.#followed.size; ) {
       seen = this.#followed.size;
-      await Promise.all(
-        [...this.#followed.values()].map(async (followed) => {
-          const end = await session.eventsEnd(followed.source);
-          if (followed.next >= end) return;
-          const { promise, resolve } = Promise.withResolvers<void>();
-          const waiting = { end, done: resolve };
-          followed.waiting.add(waiting);
-          followed.over.signal.addEventListener("abort", () => resolve(), { once: true });
-          await promise;
-          followed.waiting.delete(waiting);
-        }),
-      );
+      await Promise.all([...this.#followed.values()].map((followed) => this.#caughtUpWith(followed)));
     }
   }
 
@@ -86,11 +67,19 @@ export class Follower {
     this.#stop.abort();
   }
 
+  async #caughtUpWith(followed: Followed): Promise<void> {
+    await followed.hasTold(await this.#options.session.eventsEnd(followed.source));
+  }
+
   async #follow(followed: Followed, onOpen: () => void): Promise<void> {
-    const { connection, onLost } = this.#options;
-    this.#followed.set(nameOf(followed.source), followed);
+    const { connection, onLost, onBack } = this.#options;
+    this.#followed.set(followed.name, followed);
     const signal = AbortSignal.any([connection.signal, this.#stop.signal, followed.over.signal]);
-    const options = { query: { from: followed.next }, onOpen, onLost };
+    const opened = (): void => {
+      onBack();
+      onOpen();
+    };
+    const options = { query: { from: followed.next }, onOpen: opened, onLost };
     for await (const { event, data } of eventStream({ ...connection, signal }, eventsPath(followed.source), options))
       this.#receive(followed, event, data);
   }
@@ -110,36 +99,96 @@ export class Follower {
     const { item, ...place } = JSON.parse(data) as StreamItemView;
     if (place.offset < followed.next) return; // F1
     followed.next = place.offset + 1;
-    this.#tell(followed, place, item as unknown as AgentEvent);
-    for (const waiting of followed.waiting) if (waiting.end <= followed.next) waiting.done();
+    const event = item as unknown as AgentEvent;
+    followed.inOrder(async () => {
+      if (event.type === "tool-end") await this.#childFirst(event.callId);
+      this.#tell(followed, place, event);
+    });
+  }
+
+  /** F2. A sub-agent that is gone, or cannot be read, holds nobody up. */
+  async #childFirst(callId: string): Promise<void> {
+    const child = this.#children.get(callId);
+    this.#children.delete(callId);
+    if (child === undefined || child.over.signal.aborted) return;
+    await this.#caughtUpWith(child).catch((error: unknown) => this.#failed(error));
   }
 
   #tell(followed: Followed, place: Omit<StreamItemView, "item">, event: AgentEvent): void {
-    const { awaited, source, child } = followed;
-    if (awaited !== undefined) {
-      if (event.type !== "turn-start" || event.turn !== awaited) return;
-      followed.awaited = undefined;
-    }
-    this.#options.onEvent({ ...place, source, child, event });
+    const { source, child } = followed;
+    if (followed.awaits(event)) this.#options.onEvent({ ...place, source, child, event });
+    else return followed.told(place.offset);
     if (event.type === "child") this.#childBegan(event);
-    if (event.type === "turn-end" && child !== undefined) {
-      this.#followed.delete(nameOf(source)); // It has done what it was started for.
-      followed.over.abort();
-    }
+    followed.told(place.offset);
+    if (event.type !== "turn-end" || child === undefined) return;
+    this.#followed.delete(followed.name); // It has done what it was started for.
+    followed.end();
   }
 
-  /** F2. */
-  #childBegan({ agent, key, child, run }: Extract<AgentEvent, { type: "child" }>): void {
-    const source = { agent, session: key };
-    if (this.#followed.has(nameOf(source))) return;
-    const ignore = (): void => undefined;
-    this.#follow(followed(source, child, { turn: run }, 0), ignore).catch((error: unknown) => this.#failed(error));
+  #childBegan({ agent, key, child, run, callId }: Extract<AgentEvent, { type: "child" }>): void {
+    const followed = new Followed({ agent, session: key }, child, { turn: run }, 0);
+    if (this.#followed.has(followed.name)) return;
+    this.#children.set(callId, followed);
+    this.#follow(followed, () => undefined).catch((error: unknown) => {
+      followed.end();
+      this.#failed(error);
+    });
   }
 }
 
-const nameOf = ({ agent, session }: SessionName): string => `${agent}/${session}`;
+/** One session, and how far it was told of. */
+class Followed {
+  readonly source: SessionName;
+  readonly child: string | undefined;
+  readonly over: AbortController = new AbortController();
+  /** The offset that is received next. */
+  next: number;
+  /** Events before this turn's are not told. */
+  #awaited: RunId | undefined;
+  #told: number;
+  #telling: Promise<void> = Promise.resolve();
+  readonly #waiting: Set<() => void> = new Set();
 
-function followed(source: SessionName, child: string | undefined, since: Since, next: number): Followed {
-  const awaited = since === "now" ? undefined : since.turn;
-  return { source, child, awaited, next, waiting: new Set(), over: new AbortController() };
+  constructor(source: SessionName, child: string | undefined, since: Since, next: number) {
+    this.source = source;
+    this.child = child;
+    this.next = next;
+    this.#told = next;
+    this.#awaited = since === "now" ? undefined : since.turn;
+  }
+
+  get name(): string {
+    return `${this.source.agent}/${this.source.session}`;
+  }
+
+  inOrder(tell: () => Promise<void>): void {
+    this.#telling = this.#telling.then(tell);
+  }
+
+  /** Whether an event is to be told. */
+  awaits(event: AgentEvent): boolean {
+    if (event.type === "turn-start" && event.turn === this.#awaited) this.#awaited = undefined;
+    return this.#awaited === undefined;
+  }
+
+  told(offset: number): void {
+    this.#told = offset + 1;
+    this.#wake();
+  }
+
+  end(): void {
+    this.over.abort();
+    this.#wake();
+  }
+
+  /** Resolves when all before `end` was told, or nothing will be told any more. */
+  async hasTold(end: number): Promise<void> {
+    while (this.#told < end && !this.over.signal.aborted)
+      await new Promise<void>((resolve) => void this.#waiting.add(resolve));
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
 }

@@ -7,7 +7,7 @@ import { cut, plural, printable } from "../text.ts";
 import type { Question } from "./approval-desk.ts";
 import { harmless } from "./event-view.ts";
 
-const VALUE_CHARS_MAX = 400;
+const VALUE_CHARS_MAX = 160;
 
 export function questionLines({ title, input }: Question, paint: Paint): readonly string[] {
   const shown = harmless(shownInput(input)).split("\n");
@@ -58,8 +58,13 @@ function itemLines(item: TranscriptItem, paint: Paint, value: (given: unknown) =
     case "assistant":
       return item.content.flatMap((part) => {
         if (part.type === "text") return harmless(part.text).split("\n");
-        if (part.type === "reasoning") return harmless(part.text).split("\n").map((line) => paint("dim", line));
-        return part.type === "tool-call" ? [`${paint("cyan", `⚙ ${printable(part.toolName)}`)} ${value(part.input)}`] : [];
+        if (part.type === "reasoning")
+          return harmless(part.text)
+            .split("\n")
+            .map((line) => paint("dim", line));
+        return part.type === "tool-call"
+          ? [`${paint("cyan", `⚙ ${printable(part.toolName)}`)} ${value(part.input)}`]
+          : [];
       });
     case "tool":
       return [`  ${item.outcome === "ok" ? "✓" : "✗"} ${printable(item.name)} ${paint("dim", value(item.output))}`];
@@ -82,12 +87,15 @@ export function budgetLines(status: BudgetStatus): readonly string[] {
   const limit = <T>(value: T | undefined, show: (value: T) => string): string | undefined =>
     value === undefined ? undefined : show(value);
   return [
-    row("tokens", count(spent.tokens), limit(limits.tokens, count), reserved.tokens === 0 ? "" : count(reserved.tokens)),
+    row(
+      "tokens",
+      count(spent.tokens),
+      limit(limits.tokens, count),
+      reserved.tokens === 0 ? "" : count(reserved.tokens),
+    ),
     row("dollars", usd(spent.usd), limit(limits.usd, usd), reserved.usd === 0 ? "" : usd(reserved.usd)),
     row("calls", count(spent.calls), limit(limits.calls, count)),
-    ...(limits.wallMs === undefined
-      ? []
-      : [row("time", formatDuration(spent.wallMs), formatDuration(limits.wallMs))]),
+    ...(limits.wallMs === undefined ? [] : [row("time", formatDuration(spent.wallMs), formatDuration(limits.wallMs))]),
     ...(unpriced.calls === 0 ? [] : [`${plural(unpriced.calls, "call")} of models whose price is not known`]),
     ...(waiting === 0 ? [] : [`${plural(waiting, "call")} ${waiting === 1 ? "waits" : "wait"} for room`]),
     ...(asked === null ? [] : [`a person is asked ${asked.about === "price" ? `about ${asked.model}` : "for more"}`]),

@@ -6,6 +6,7 @@ import type { ChatFlags } from "../commands/chat.ts";
 import type { InputStream } from "../io.ts";
 import { printOutcome } from "../outcome.ts";
 import type { Output } from "../output.ts";
+import { personName } from "../session-name.ts";
 import { AgentSession } from "./agent-session.ts";
 import { ApprovalDesk } from "./approval-desk.ts";
 import { Chat } from "./chat.ts";
@@ -86,16 +87,24 @@ function newChat(
   screen: Screen,
   person: Pick<ConstructorParameters<typeof Chat>[0], "onAsk" | "edit">,
 ): Chat {
-  const session = sessionOf(cli, agent, flags, () => screen.line(out.paint("dim", "(the runtime is away; waiting for it)")));
-  return new Chat({ session, admin: cli.admin(flags), screen, out, as: nameOfPerson(cli, flags), ...person });
+  let isAway = false;
+  const onAway = (): void => {
+    if (isAway) return;
+    isAway = true;
+    if (out.json) out.line({ type: "away" });
+    else screen.line(out.paint("dim", "(the runtime is away; waiting for it)"));
+  };
+  const onBack = (): void => {
+    if (isAway && !out.json) screen.line(out.paint("dim", "(it is back)"));
+    isAway = false;
+  };
+  const session = sessionOf(cli, agent, flags, onAway);
+  const as = personName(flags.as, cli.io.env);
+  return new Chat({ session, admin: cli.admin(flags), screen, out, as, onAway, onBack, ...person });
 }
 
 function sessionOf(cli: Cli, agent: string, flags: ChatFlags, onAway: () => void): AgentSession {
   return new AgentSession(cli.ingress(flags), { agent, session: flags.session }, onAway);
-}
-
-export function nameOfPerson(cli: Cli, { as }: { readonly as?: string }): string {
-  return as ?? cli.io.env["USER"] ?? cli.io.env["LOGNAME"] ?? "somebody";
 }
 
 /** Prints the answer alone. What waits for a person meanwhile is said on standard error. */
