@@ -101,15 +101,15 @@ export class Follower {
     followed.next = place.offset + 1;
     const event = item as unknown as AgentEvent;
     followed.inOrder(async () => {
-      if (event.type === "tool-end") await this.#childFirst(event.callId);
+      if (event.type === "tool-end") await this.#childFirst(callIn(followed, event.callId));
       this.#tell(followed, place, event);
     });
   }
 
   /** F2. A sub-agent that is gone, or cannot be read, holds nobody up. */
-  async #childFirst(callId: string): Promise<void> {
-    const child = this.#children.get(callId);
-    this.#children.delete(callId);
+  async #childFirst(call: string): Promise<void> {
+    const child = this.#children.get(call);
+    this.#children.delete(call);
     if (child === undefined || child.over.signal.aborted) return;
     await this.#caughtUpWith(child).catch((error: unknown) => this.#failed(error));
   }
@@ -118,23 +118,27 @@ export class Follower {
     const { source, child } = followed;
     if (followed.awaits(event)) this.#options.onEvent({ ...place, source, child, event });
     else return followed.told(place.offset);
-    if (event.type === "child") this.#childBegan(event);
+    if (event.type === "child") this.#childBegan(followed, event);
     followed.told(place.offset);
     if (event.type !== "turn-end" || child === undefined) return;
     this.#followed.delete(followed.name); // It has done what it was started for.
     followed.end();
   }
 
-  #childBegan({ agent, key, child, run, callId }: Extract<AgentEvent, { type: "child" }>): void {
+  #childBegan(parent: Followed, event: Extract<AgentEvent, { type: "child" }>): void {
+    const { agent, key, child, run, callId } = event;
     const followed = new Followed({ agent, session: key }, child, { turn: run }, 0);
     if (this.#followed.has(followed.name)) return;
-    this.#children.set(callId, followed);
+    this.#children.set(callIn(parent, callId), followed);
     this.#follow(followed, () => undefined).catch((error: unknown) => {
       followed.end();
       this.#failed(error);
     });
   }
 }
+
+/** Calls have ids of their own in their session only. */
+const callIn = ({ name }: Followed, callId: string): string => `${name} ${callId}`;
 
 /** One session, and how far it was told of. */
 class Followed {
