@@ -20,7 +20,8 @@ export type { AgentStatus, HistoryRange } from "./agent/views.ts";
 export { SESSION, type ChildRecord, type Session } from "./agent/session-state.ts";
 export { subagent, type SubagentOptions } from "./tools/subagent.ts";
 export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo, type Toolset } from "./tools/tool.ts";
-export { modelsOf, provideModels, type Models } from "./models/of-context.ts";
+export { models, type ModelsOptions } from "./models/models.ts";
+export { modelsOf, providerIn, type Models } from "./models/of-context.ts";
 
 export { ModelGateway, type GatewayFigures, type GatewayOptions } from "./models/gateway.ts";
 export type {

@@ -12,6 +12,8 @@ class Scene {
   readonly feed: StreamFeed;
   reads = 0;
   failReads = false;
+  /** Pages are read at once, and arrive when this is done. */
+  arrival: Promise<void> = Promise.resolve();
   #epoch = 0;
   #end = 0;
 
@@ -20,7 +22,9 @@ class Scene {
       stream: async (stream, from, limit) => {
         this.reads += 1;
         if (this.failReads) throw new Error("the disk is gone");
-        return this.store.reader.stream(stream, from, limit);
+        const page = await this.store.reader.stream(stream, from, limit);
+        await this.arrival;
+        return page;
       },
     });
   }
@@ -88,6 +92,18 @@ describe("a watcher", () => {
     }
     await turn();
     expect(offsets(watched)).toEqual(upTo(0, (await scene.store.reader.stream(LOG, 0, 1)).end));
+  });
+
+  test("F2: misses nothing that is committed while a page is on its way", async () => {
+    const scene = new Scene();
+    const arrival = Promise.withResolvers<void>();
+    scene.arrival = arrival.promise;
+    const watched = scene.watch(0);
+    await turn();
+    await scene.append(2);
+    arrival.resolve();
+    await turn();
+    expect(offsets(watched)).toEqual([0, 1]);
   });
 
   test("that waits for an offset to come gets nothing before it", async () => {

@@ -49,7 +49,7 @@ export type AgentDefinition = ObjectDefinition<AgentHandlers> & {
   readonly event?: AgentEvent;
 };
 
-export interface WatchedChild extends ChildRef {
+interface WatchedChild extends ChildRef {
   readonly name: string;
 }
 

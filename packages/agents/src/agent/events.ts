@@ -9,7 +9,7 @@ import type { AgentAnswer, ChildNotice, MessagePolicy, Usage } from "./messages.
 export const EVENTS = "events";
 
 export type AgentEvent =
-  | { readonly type: "turn-start"; readonly turn: RunId; readonly at: number }
+  | { readonly type: "turn-start"; readonly turn: RunId }
   /** The agent has seen a message. */
   | {
       readonly type: "message";

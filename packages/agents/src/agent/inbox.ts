@@ -8,7 +8,7 @@
 // I3. Which messages are taken when follows from the journal alone: signals and answers come in its order.
 
 import { ARRIVAL_SIGNAL, type QueuedMessage } from "@perdure/protocol";
-import { internalsOf, isPerdureError, type ObjectContext, type RunId } from "@perdure/sdk";
+import { CancelledError, internalsOf, type ObjectContext, type RunId } from "@perdure/sdk";
 import { readMessage, type AgentMessage, type MessagePolicy } from "./messages.ts";
 
 /** Asks the turn to end, keeping what there is. */
@@ -36,9 +36,12 @@ export class Inbox {
   readonly #known: Set<RunId> = new Set();
   #pending: Arrival[] = [];
   #collected: Arrival[] = [];
+  /** Came before the message that starts anew, and had not been seen yet. */
+  #calledOff: Arrival[] = [];
   #controller: AbortController = new AbortController();
   /** Hooks are asked one after the other, in the order of arrival. */
   #deciding: Promise<void> = Promise.resolve();
+  #cancelled: CancelledError | undefined = undefined;
   stopAsked = false;
   restart: Arrival | undefined = undefined;
 
@@ -72,14 +75,19 @@ export class Inbox {
     return this.#pending.length > 0 || this.stopAsked || this.restart !== undefined;
   }
 
-  /** Messages to be seen now (I1), without those that were withdrawn meanwhile. */
+  /** Messages to be seen now (I1), without those that were withdrawn meanwhile. @throws CancelledError */
   async take(): Promise<readonly Arrival[]> {
+    if (this.#cancelled !== undefined) throw this.#cancelled;
     await this.#deciding;
     return await this.#present(this.#pending.splice(0));
   }
 
   async takeCollected(): Promise<readonly Arrival[]> {
     return await this.#present(this.#collected.splice(0));
+  }
+
+  async takeCalledOff(): Promise<readonly Arrival[]> {
+    return await this.#present(this.#calledOff.splice(0));
   }
 
   async #present(arrivals: readonly Arrival[]): Promise<readonly Arrival[]> {
@@ -99,7 +107,8 @@ export class Inbox {
       for await (const value of this.#ctx.signals<T>(signal)) take(value);
     };
     receive().catch((error: unknown) => {
-      if (!isPerdureError(error)) throw error; // A cancel: the turn itself is told as well.
+      if (!(error instanceof CancelledError)) throw error;
+      this.#cancelled = error; // The turn is told as well, unless it was waiting for nothing just then.
     });
   }
 
@@ -123,6 +132,8 @@ export class Inbox {
         this.#interrupt("interrupt");
         return;
       case "restart":
+        this.#calledOff.push(...this.#pending.splice(0));
+        if (this.restart !== undefined) this.#calledOff.push(this.restart);
         this.restart = arrival;
         this.#interrupt("restart");
         return;

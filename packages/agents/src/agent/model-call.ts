@@ -25,12 +25,12 @@ export interface ModelCall<Item> {
   /** The step's name. */
   readonly name: string;
   /** What goes into the transcript. */
-  readonly item: (answer: ModelAnswer) => Item;
+  readonly item: (answer: ModelAnswer, usage: Usage) => Item;
   readonly options: Omit<LanguageModelV4CallOptions, "abortSignal">;
   readonly interrupt: AbortSignal;
   readonly budgets: readonly string[];
   /** What it says is not for watchers: that it goes on is. */
-  readonly unseen?: true;
+  readonly unseen: boolean;
   /** A budget's soft threshold was passed. */
   readonly softPassed: (budgets: readonly string[]) => void;
 }
@@ -68,8 +68,10 @@ async function lend(
   ctx: ObjectContext,
   { spec, options, budgets, softPassed }: ModelCall<unknown>,
 ): Promise<BudgetLease> {
-  const bytes = new TextEncoder().encode(JSON.stringify([options.prompt, options.tools])).length;
-  const estimate = estimateTokens(bytes, options.maxOutputTokens ?? OUTPUT_TOKENS_MAX);
+  const estimate = estimateTokens(
+    bytesOf([options.prompt, options.tools]),
+    options.maxOutputTokens ?? OUTPUT_TOKENS_MAX,
+  );
   const lease = await reserveBudget(ctx, budgets, {
     ...estimate,
     price: dearest(spec.models, internalsOf(ctx).ports.now()),
@@ -119,7 +121,7 @@ async function ask<Item>(
 ): Promise<Item> {
   const { gateway, resolve } = modelsOf(ctx);
   const models = await Promise.all(spec.models.map(resolve));
-  const live = new LiveParts(call, info, unseen !== true);
+  const live = new LiveParts(call, info, !unseen);
   const answer = await gateway.call({
     models,
     options: lease === undefined ? options : { ...options, maxOutputTokens: lease.maxOutputTokens },
@@ -130,34 +132,50 @@ async function ask<Item>(
     interrupt,
     ...(spec.options.timeouts === undefined ? {} : { timeouts: spec.options.timeouts }),
     onPart: (part, attempt) => live.part(part, attempt),
-    onAttemptEnd: (attempt, outcome) =>
-      live.end(attempt, outcome.kind, outcome.kind === "failed" ? outcome.error.message : undefined),
+    onAttemptEnd: (attempt, outcome) => {
+      if (outcome.kind === "failed") live.failed(attempt, outcome.error.message);
+    },
   });
   live.settled(answer);
-  return item(answer);
+  return item(answer, usageOf(answer, options));
 }
 
 /** An answer as the transcript keeps it. */
-export function assistantItem(call: string, answer: ModelAnswer): AssistantItem {
+export function assistantItem(call: string, answer: ModelAnswer, usage: Usage): AssistantItem {
   return {
     type: "assistant",
     call,
     content: answer.content,
     finish: answer.finishReason.unified,
-    usage: usageOf(answer),
+    usage,
     cost: answer.cost,
     model: `${answer.provider}/${answer.modelId}`,
     ...(answer.partial ? { partial: true as const } : {}),
   };
 }
 
-export function usageOf({ usage, cost }: ModelAnswer): Usage {
+/** A cut answer has no figures of the provider: about four bytes are a token. */
+const BYTES_PER_TOKEN = 4;
+
+function usageOf(
+  { usage, cost, content }: ModelAnswer,
+  options: Pick<LanguageModelV4CallOptions, "prompt" | "tools">,
+): Usage {
+  const input = usage.inputTokens.total;
+  const output = usage.outputTokens.total;
+  if (input !== undefined && output !== undefined)
+    return { inputTokens: input, outputTokens: output, usd: cost.usd, calls: 1 };
   return {
-    inputTokens: usage.inputTokens.total ?? 0,
-    outputTokens: usage.outputTokens.total ?? 0,
+    inputTokens: input ?? Math.ceil(bytesOf([options.prompt, options.tools]) / BYTES_PER_TOKEN),
+    outputTokens: output ?? Math.ceil(bytesOf(content) / BYTES_PER_TOKEN),
     usd: cost.usd,
     calls: 1,
+    estimated: true,
   };
+}
+
+function bytesOf(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
 /** What of a provider's stream is for watchers. */
@@ -184,7 +202,6 @@ class LiveParts {
   readonly #write: (event: AgentEvent) => void;
   readonly #showsParts: boolean;
   #begun = "";
-  #ended = "";
 
   constructor(call: string, info: StepInfo, showsParts: boolean) {
     this.#showsParts = showsParts;
@@ -200,17 +217,14 @@ class LiveParts {
     if (this.#showsParts) this.#write({ type: "part", call: this.#call, attempt: number, part });
   }
 
-  end(attempt: ModelAttempt, outcome: "settled" | "failed", error: string | undefined): void {
+  failed(attempt: ModelAttempt, error: string): void {
     const number = this.#begin(attempt);
-    this.#ended = number;
-    const cause = error === undefined ? {} : { error };
-    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome, ...cause });
+    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome: "failed", error });
   }
 
-  /** An interrupted call has an answer and no end of its own. */
-  settled(answer: ModelAnswer): void {
-    if (this.#begun === "" || this.#begun === this.#ended) return;
-    const outcome = answer.partial ? "interrupted" : "settled";
+  settled({ partial }: ModelAnswer): void {
+    if (this.#begun === "") return; // Interrupted before anything was asked.
+    const outcome = partial ? "interrupted" : "settled";
     this.#write({ type: "call-end", call: this.#call, attempt: this.#begun, outcome });
   }
 

@@ -192,7 +192,8 @@ export class AnswerChunks {
     return [{ type: "tool-input-available", toolCallId: callId, toolName: name, input: undefined }];
   }
 
-  #turnEnd({ reason, usage, error }: TurnEnd): AgentUIChunk[] {
+  #turnEnd({ turn, reason, usage, error }: TurnEnd): AgentUIChunk[] {
+    this.#turn = turn;
     const chunks = this.#close();
     const metadata = this.#metadata({ reason, usage });
     switch (reason) {

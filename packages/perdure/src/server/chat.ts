@@ -102,7 +102,7 @@ export class Chat {
     const turn = await turnOf(this.#runtime, owner);
     if (turn === undefined) return undefined;
     const session = await readSession(this.#runtime, owner);
-    let from = session?.turnStarts.at(-1) ?? 0;
+    let from = session?.marks.at(-1) ?? 0;
     let run = turn.id;
     let isTurn = false;
     for await (const item of itemsFrom(this.#runtime, owner, EVENTS, from)) {

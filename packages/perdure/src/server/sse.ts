@@ -78,15 +78,10 @@ export class SseConnection {
   }
 
   /** A promise where the reader is slow: fulfilled when there is room again, or nobody to write to. */
-  write(...frames: readonly (string | Uint8Array)[]): Promise<void> | undefined {
-    if (this.#over || frames.length === 0) return undefined;
+  write(frames: string | Uint8Array): Promise<void> | undefined {
+    if (this.#over) return undefined;
     this.#quiet = false;
-    const res = this.#res;
-    let hasRoom = true;
-    if (frames.length > 1) res.cork();
-    for (const frame of frames) hasRoom = res.write(frame);
-    if (frames.length > 1) res.uncork();
-    return hasRoom ? undefined : this.#room();
+    return this.#res.write(frames) ? undefined : this.#room();
   }
 
   end(last = ""): void {

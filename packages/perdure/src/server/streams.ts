@@ -111,7 +111,9 @@ class Follower {
     if (first === undefined) return undefined;
     if (first.offset !== this.next) this.#reset(first.offset); // Trimmed while it was busy.
     this.next = (items.at(-1) ?? first).offset + 1;
-    return this.#connection.write(...items.map((item) => this.#frames.of(item)));
+    const frames = items.map((item) => this.#frames.of(item));
+    // In one piece: a corked response of Node may never say that there is room again.
+    return this.#connection.write(frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames));
   }
 
   close(): void {
