@@ -1,6 +1,11 @@
 // The models: what the extractive one makes of a conversation, and providers spoken to for real.
 
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider";
 import { APICallError } from "@ai-sdk/provider";
 import { startScriptedProvider, type ScriptedProvider } from "perdure/testing";
 import { join } from "node:path";
@@ -96,6 +101,12 @@ async function say(
   };
 }
 
+async function partsOf(stream: ReadableStream<LanguageModelV4StreamPart>): Promise<LanguageModelV4StreamPart[]> {
+  const parts: LanguageModelV4StreamPart[] = [];
+  for await (const part of stream) parts.push(part);
+  return parts;
+}
+
 async function drained(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
   while (!(await reader.read()).done);
 }
@@ -184,7 +195,7 @@ describe("the extractive model", () => {
       ...did({ id: "1", name: "search", input: { query: "xylophones" }, output: [] }),
     ];
     const { stream } = await model.doStream({ prompt, tools: TOOLS });
-    const parts = await Array.fromAsync(stream);
+    const parts = await partsOf(stream);
     const text = parts.flatMap((part) => (part.type === "text-delta" ? part.delta : [])).join("");
     expect(text).toBe((await say(model, prompt)).text);
     expect(parts.filter(({ type }) => type === "text-delta").length).toBeGreaterThan(5);
@@ -270,7 +281,7 @@ describe("providers", () => {
       tools: TOOLS,
       headers: { "Idempotency-Key": "key-7" },
     });
-    const parts = await Array.fromAsync(stream);
+    const parts = await partsOf(stream);
     expect(parts.filter(({ type }) => type === "tool-call")).toMatchObject([{ toolName: "search" }]);
     expect(server.requests).toMatchObject([{ api: "openai-chat", modelId: "some-model", idempotencyKey: "key-7" }]);
     expect(server.requests[0]?.headers["authorization"]).toBe("Bearer secret");
@@ -293,7 +304,7 @@ describe("providers", () => {
 
   test("an injected 429 looks like a provider's", async () => {
     const { model } = withModel({ provider: "extractive", paceMs: 0 }, "model-429=0.999,seed=1");
-    const failure = await model.doStream({ prompt: [user("Why?")] }).catch((error: unknown) => error);
+    const failure = await Promise.resolve(model.doStream({ prompt: [user("Why?")] })).catch((error: unknown) => error);
     expect(APICallError.isInstance(failure) && [failure.statusCode, failure.responseHeaders]).toEqual([
       429,
       { "retry-after": "1" },

@@ -194,6 +194,17 @@ describe("answering", () => {
     expect(chat.out).toMatch(/It is sent\.\nclerk-call_1 ▏— answered[^\n]*\n {2}✓ delegate It is sent\.\nGood\./);
   });
 
+  it("a budget that is used up asks here, and y raises it", async () => {
+    const chat = world.type("chat", "miser", "--session", "a").say("one");
+    await chat.prints("— answered");
+    chat.say("two");
+    await chat.prints("? raise the budget miser/a");
+    chat.say("y");
+    await chat.prints(/— answered[^]*— answered/);
+    expect(await chat.say("/budget").end()).toBe(0);
+    expect(chat.out).toContain("calls   2 of 2\n");
+  });
+
   it("what somebody else has answered is not asked any more", async () => {
     asksForMail();
     const chat = world.chat("a").say("write to bob");

@@ -8,7 +8,6 @@ import type {
   AgentStatus,
   ApprovalAnswer,
   ApprovalView,
-  BudgetStatus,
   MessagePolicy,
   TranscriptItem,
 } from "@perdure/agents";
@@ -70,11 +69,6 @@ export class AgentSession {
 
   history(last: number): Promise<readonly TranscriptItem[]> {
     return this.#call(this.#target("history"), { last });
-  }
-
-  budget(): Promise<BudgetStatus> {
-    const { agent, session } = this.name;
-    return this.#call({ service: "perdure.budgets", key: `${agent}/${session}`, handler: "status" });
   }
 
   approval(id: string): Promise<ApprovalView> {

@@ -172,7 +172,7 @@ export class Chat {
   }
 
   async #command(name: ChatCommand, argument: string): Promise<void> {
-    const { session, out } = this.#options;
+    const { session, admin, out } = this.#options;
     switch (name) {
       case "stop": {
         const { stopped } = await session.stop();
@@ -185,7 +185,7 @@ export class Chat {
         return this.#lines(historyLines(await session.history(last), out.paint, out.width));
       }
       case "budget":
-        return this.#lines(budgetLines(await session.budget()));
+        return this.#lines(budgetLines(await admin.budget(`${session.name.agent}/${session.name.session}`)));
       case "help":
         return this.#lines(CHAT_HELP.split("\n"));
       case "quit":

@@ -25,7 +25,7 @@ const callStart = (attempt: string): AgentEvent => ({ type: "call-start", call: 
 describe("events as they are shown", () => {
   it("V1: what the model says flows, everything else is a line", () => {
     const events: AgentEvent[] = [
-      { type: "turn-start", turn: run("a"), at: 0 },
+      { type: "turn-start", turn: run("a") },
       { type: "message", id: run("a"), text: "Hello\nthere", policy: "steer", from: "bob" },
       callStart("1.1"),
       { type: "part", call: "c1", attempt: "1.1", part: { type: "reasoning-delta", id: "0", delta: "Hm." } },

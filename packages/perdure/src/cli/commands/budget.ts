@@ -42,10 +42,10 @@ export function budgetCommand(cli: Cli): Command {
 }
 
 function parseRaise(text: string): BudgetRaiseRequest {
-  const raise: { tokens?: number; usd?: number; wall?: number; calls?: number } = {};
+  const raise: { tokens?: number; usd?: number; wall?: string; calls?: number } = {};
   for (const part of text.split(",")) {
     const [name = "", value = ""] = part.split("=").map((word) => word.trim());
-    if (name === "wall") raise.wall = parseDurationOption(value);
+    if (name === "wall") raise.wall = `${parseDurationOption(value)}ms`;
     else if (name === "usd") raise.usd = amount(part, value, (number) => Number.isFinite(number));
     else if (name === "tokens" || name === "calls") raise[name] = amount(part, value, Number.isSafeInteger);
     else throw new InvalidArgumentError(`"${part}" is none of tokens=…, usd=…, wall=…, calls=…`);
