@@ -16,12 +16,12 @@ interface Page extends Found {
   readonly text: string;
 }
 
-export interface Search {
+interface Search {
   readonly query: string;
   readonly hits: readonly Found[];
 }
 
-export type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string };
+type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string };
 
 export interface Research {
   readonly question: string;

@@ -34,7 +34,7 @@ export class ApprovalDesk {
   /** Answered from here, or elsewhere: a list that was made before does not bring them back. */
   readonly #closed: Set<string> = new Set();
   readonly #stop: AbortController = new AbortController();
-  #looking: Promise<void> | undefined;
+  #isLooking = false;
   #lookAgain = false;
 
   constructor(options: ApprovalDeskOptions) {
@@ -82,18 +82,16 @@ export class ApprovalDesk {
   /** One look at a time; what changes meanwhile makes for another. */
   #look(): void {
     this.#lookAgain = true;
-    this.#looking ??= this.#lookUntilSettled().finally(() => (this.#looking = undefined));
+    if (!this.#isLooking) void this.#lookUntilSettled();
   }
 
   async #lookUntilSettled(): Promise<void> {
+    this.#isLooking = true;
     while (this.#lookAgain && !this.#stop.signal.aborted) {
       this.#lookAgain = false;
-      try {
-        await this.#compare();
-      } catch {
-        return; // The runtime went away: the next change, or its return, has it looked again.
-      }
+      await this.#compare().catch(() => undefined); // The runtime went away: its return has it looked again.
     }
+    this.#isLooking = false;
   }
 
   async #compare(): Promise<void> {
