@@ -5,7 +5,7 @@ import type { Failure, Payload } from "@perdure/protocol";
 import type { ObjectContext, ObjectSharedContext, RunId } from "@perdure/sdk";
 import type { AgentAnswer } from "./messages.ts";
 
-export const SESSION = "session";
+const SESSION = "session";
 
 export interface Session {
   /** The turn that has the key, or had it last. */
