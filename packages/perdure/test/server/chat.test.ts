@@ -161,6 +161,15 @@ describe("saying something", () => {
     expect((await messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
+  test("twice is told all of a long answer twice", async () => {
+    const text = Array.from({ length: 700 }, (_, at) => `${at} `).join("");
+    await open({ script: () => text });
+    const first = await (await say("m1", "Count.")).whole();
+    const second = await (await say("m1", "Count.")).whole();
+    expect(second.text).toBe(text);
+    expect(second.chunks).toEqual(first.chunks);
+  });
+
   test("with another text under the same id is refused", async () => {
     await open();
     await (await say("m1", "Tides?")).whole();
@@ -204,6 +213,21 @@ describe("saying something", () => {
   });
 });
 
+test("a summary that is made for the model is not shown as an answer", async () => {
+  await open({
+    script: ({ messages: said, tools }) =>
+      tools.length === 0 ? "A SUMMARY." : { text: `Answer to ${said.length}. ${"x".repeat(400)}` },
+    agent: { context: { maxTokens: 400, keepTokens: 50 } },
+  });
+  let parts: AgentUIMessage["parts"] = [];
+  for (let turn = 1; turn <= 6; turn += 1) {
+    const answer = await (await say(`m${turn}`, `Question ${turn}`)).whole();
+    parts = [...parts, ...(answer.message?.parts ?? [])];
+  }
+  expect(parts.map(({ type }) => type)).toContain("data-compaction");
+  expect(JSON.stringify(parts)).not.toContain("A SUMMARY");
+});
+
 describe("a reader that was cut off", () => {
   test("is told the whole answer again, and the turn has gone on meanwhile", async () => {
     await open({ script: () => ({ text: "One two three four five.", ...SLOWLY }) });
@@ -221,6 +245,20 @@ describe("a reader that was cut off", () => {
     expect(second?.text).toBe("One two three four five.");
     expect(await resume()).toBeNull();
     expect((await messages()).map(textsOf)).toEqual([["Count."], ["One two three four five."]]);
+  });
+
+  test("is told the answer to the newest message, not those before it", async () => {
+    await open({ script: ({ messages: said }) => ({ text: `One two, ${said.length}.`, ...SLOWLY }) });
+    await (await say("m1", "one")).until(() => true);
+    const second = await say("m2", "two");
+    world.pace.release(3);
+    await second.until(() => second.text !== "");
+    const resumed = await resume();
+    await resumed?.until(() => resumed.text !== "");
+    expect(resumed?.message?.id).toBe(second.message?.id);
+    world.pace.release(100);
+    await Promise.all([second.whole(), resumed?.whole()]);
+    expect(resumed?.text).toBe(second.text);
   });
 
   test("is told nothing where nothing is under way", async () => {
