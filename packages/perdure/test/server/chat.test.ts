@@ -4,7 +4,14 @@ import type { AgentUIMessage } from "@perdure/agents";
 import type { RunId } from "@perdure/protocol";
 import { DefaultChatTransport, readUIMessageStream, type UIMessageChunk } from "ai";
 import { afterEach, describe, expect, test } from "vitest";
-import { openAgentWorld, SLOWLY, steps, type AgentWorld, type AgentWorldOptions } from "./agent-world.ts";
+import {
+  openAgentWorld,
+  slowlyReadStore,
+  SLOWLY,
+  steps,
+  type AgentWorld,
+  type AgentWorldOptions,
+} from "./agent-world.ts";
 import { ask, errorOf, post, until } from "./world.ts";
 
 let world: AgentWorld;
@@ -161,9 +168,9 @@ describe("saying something", () => {
     expect((await messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
-  test("twice is told all of a long answer twice", async () => {
-    const text = Array.from({ length: 700 }, (_, at) => `${at} `).join("");
-    await open({ script: () => text });
+  test("twice is told all of it twice, also where it takes long to read", async () => {
+    const text = Array.from({ length: 300 }, (_, at) => `${at} `).join("");
+    await open({ script: () => text, store: slowlyReadStore(50) });
     const first = await (await say("m1", "Count.")).whole();
     const second = await (await say("m1", "Count.")).whole();
     expect(second.text).toBe(text);
@@ -259,6 +266,22 @@ describe("a reader that was cut off", () => {
     world.pace.release(100);
     await Promise.all([second.whole(), resumed?.whole()]);
     expect(resumed?.text).toBe(second.text);
+  });
+
+  test("waits for the answer where the turn has not begun yet", async () => {
+    await open({ script: () => ({ text: "One two.", ...SLOWLY }), limits: { attemptsLiveMax: 1 } });
+    const busy = `${world.ingress}/perdure/streams/researcher/busy/events?follow=false`;
+    await post(`${world.ingress}/researcher/busy/send/send`, "Take the only room.");
+    await until(
+      () => ask(busy),
+      ({ text }) => text.includes("text-delta"),
+    );
+    const first = await say("m1", "Count.");
+    const second = await resume();
+    expect(second).not.toBeNull();
+    world.pace.release(100);
+    await Promise.all([first.whole(), second?.whole()]);
+    expect(second?.text).toBe("One two.");
   });
 
   test("is told nothing where nothing is under way", async () => {
