@@ -30,7 +30,7 @@ export interface ModelCall<Item> {
   readonly interrupt: AbortSignal;
   readonly budgets: readonly string[];
   /** What it says is not for watchers: that it goes on is. */
-  readonly unseen?: true;
+  readonly unseen: boolean;
   /** A budget's soft threshold was passed. */
   readonly softPassed: (budgets: readonly string[]) => void;
 }
@@ -121,7 +121,7 @@ async function ask<Item>(
 ): Promise<Item> {
   const { gateway, resolve } = modelsOf(ctx);
   const models = await Promise.all(spec.models.map(resolve));
-  const live = new LiveParts(call, info, unseen !== true);
+  const live = new LiveParts(call, info, !unseen);
   const answer = await gateway.call({
     models,
     options: lease === undefined ? options : { ...options, maxOutputTokens: lease.maxOutputTokens },

@@ -12,6 +12,8 @@ export interface Session {
   readonly turn: RunId;
   /** Offset in the transcript from which a request needs the items. */
   readonly contextFrom: number;
+  /** The agent has a budget of its own, under `agent/session`. */
+  readonly budget?: true;
   /** How many turns have begun. */
   readonly turns: number;
   /** Offsets in `events` at which every tenth turn began, oldest first: from the first one on they are kept. */

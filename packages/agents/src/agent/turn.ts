@@ -17,7 +17,7 @@ import type { ModelAnswer } from "../models/types.ts";
 import type { AnyTool } from "../tools/tool.ts";
 import { cancelChildren, childTools, type ChildStart } from "./children.ts";
 import { compactionOf, requestTokens } from "./compaction.ts";
-import { promptOf, textOf } from "./conversation.ts";
+import { contextStart, promptOf, textOf } from "./conversation.ts";
 import { modelName, type AgentSpec, type TurnSoFar } from "./definition.ts";
 import { EVENTS, type AgentEvent } from "./events.ts";
 import { Inbox, type Arrival } from "./inbox.ts";
@@ -39,8 +39,6 @@ import { TRANSCRIPT, type AssistantItem, type MessageItem, type TranscriptItem }
 
 /** How often a model is asked again for an answer of the right form. */
 const OUTPUT_TRIES_MAX = 3;
-/** The step that tells old items in short: what it says is for the model alone. */
-const COMPACTION = "compaction";
 
 export class Turn {
   readonly #ctx: ObjectContext;
@@ -66,7 +64,7 @@ export class Turn {
     this.#ctx = ctx;
     this.#spec = spec;
     this.#message = message;
-    this.#session = { ...session, turn: ctx.runId };
+    this.#session = { ...session, turn: ctx.runId, ...(spec.options.budget === undefined ? {} : { budget: true }) };
     this.#inbox = new Inbox(ctx, message.text, spec.options.onArrival);
     const own = spec.options.budget === undefined ? [] : [`${spec.name}/${ctx.key}`];
     this.#budgets = [...(message.budgets ?? []), ...own];
@@ -144,7 +142,7 @@ export class Turn {
       await options.onTurn?.(this.#ctx, this.#soFar());
       const calls = item.partial === true ? [] : item.content.filter(isOwnCall);
       if (calls.length > 0) await this.#runTools(calls, await this.#tools());
-      else if (item.partial !== true && !this.#inbox.waiting && (await this.#isAnswer(item))) return "answered";
+      else if (item.partial !== true && (await this.#isAnswer(item)) && (await this.#inbox.close())) return "answered";
     }
   }
 
@@ -177,6 +175,7 @@ export class Turn {
     options: Omit<LanguageModelV4CallOptions, "abortSignal">,
     interrupt: AbortSignal,
     item: (answer: ModelAnswer, usage: Usage) => Item,
+    unseen = false,
   ): Promise<Item | undefined> {
     return await callModel(this.#ctx, {
       spec: this.#spec,
@@ -185,7 +184,7 @@ export class Turn {
       item,
       options,
       interrupt,
-      ...(name === COMPACTION ? { unseen: true as const } : {}),
+      unseen,
       budgets: this.#budgets,
       softPassed: (budgets) => this.#emit({ type: "budget-soft", budgets }),
     });
@@ -195,7 +194,7 @@ export class Turn {
   async #compact(interrupt: AbortSignal, keepTokens: number): Promise<boolean> {
     const compaction = compactionOf(this.#spec, this.#items, this.#first, keepTokens);
     if (compaction === undefined) return false;
-    const item = await this.#call(COMPACTION, `c${this.#next}`, compaction.options, interrupt, compaction.item);
+    const item = await this.#call("compaction", `c${this.#next}`, compaction.options, interrupt, compaction.item, true);
     if (item === undefined) return false;
     this.#items.push(item);
     this.#usage = addUsage(this.#usage, item.usage);
@@ -296,6 +295,7 @@ export class Turn {
     for (const earlier of this.#taken) this.#calledOff.add(earlier);
     cancelChildren(this.#ctx, this.#session.children);
     this.#record({ type: "restart", from: this.#from });
+    this.#session = { ...this.#session, contextFrom: contextStart(this.#items, this.#first) };
     this.#emit({ type: "restart" });
     this.#from = this.#next;
     this.#steps = 0;

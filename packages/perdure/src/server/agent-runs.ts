@@ -47,7 +47,7 @@ export async function readSession(runtime: ServedRuntime, owner: AgentSession): 
 export async function turnOf(runtime: ServedRuntime, owner: AgentSession): Promise<Run | undefined> {
   const session = await readSession(runtime, owner);
   const named = session === undefined ? null : await runtime.reader.run(session.turn);
-  if (named !== null && !isFinished(named.status)) return named;
+  if (named?.handler === "send" && !isFinished(named.status)) return named;
   const { service, key } = owner;
   const filter = { service, key, handler: "send", status: AWAKE, order: "oldest", limit: 1 } as const;
   return (await runtime.reader.runs(filter))[0];
