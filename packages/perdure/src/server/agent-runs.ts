@@ -21,8 +21,10 @@ export interface AgentSession {
 }
 
 export const UNFINISHED: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isFinished(status));
-/** Those that have their key's turn. */
-const HOLDING = UNFINISHED.filter((status) => status !== "queued" && status !== "scheduled");
+/** Those that have their key's turn and do not sleep: the store finds them without looking at the others. */
+const AWAKE: readonly RunStatus[] = ["running", "retrying", "paused"];
+/** Those that may not have been seen yet. */
+export const UNSEEN: readonly RunStatus[] = ["queued", ...AWAKE];
 const PAGE_ITEMS = 256;
 const CLOCK_SLACK_MS = 3_600_000;
 
@@ -38,9 +40,16 @@ export async function readSession(runtime: ServedRuntime, owner: AgentSession): 
   return sessionOf(await runtime.reader.state(owner));
 }
 
-/** The run that has the session's turn. */
-export async function turnOf(runtime: ServedRuntime, { service, key }: AgentSession): Promise<Run | undefined> {
-  const filter = { service, key, handler: "send", status: HOLDING, order: "oldest", limit: 1 } as const;
+/**
+ * The run that has the session's turn. One that waits for something has begun, and stands in the state; among the others,
+ * which are few, is one that the state does not name yet.
+ */
+export async function turnOf(runtime: ServedRuntime, owner: AgentSession): Promise<Run | undefined> {
+  const session = await readSession(runtime, owner);
+  const named = session === undefined ? null : await runtime.reader.run(session.turn);
+  if (named?.handler === "send" && !isFinished(named.status)) return named;
+  const { service, key } = owner;
+  const filter = { service, key, handler: "send", status: AWAKE, order: "oldest", limit: 1 } as const;
   return (await runtime.reader.runs(filter))[0];
 }
 

@@ -41,7 +41,7 @@ import {
   seenAt,
   transcriptItem,
   turnOf,
-  UNFINISHED,
+  UNSEEN,
   type AgentSession,
 } from "./agent-runs.ts";
 import type { ServedRuntime } from "./context.ts";
@@ -134,7 +134,7 @@ export class Chat {
     const runs = await this.#runtime.reader.runs({
       ...owner,
       handler: "send",
-      status: UNFINISHED,
+      status: UNSEEN,
       order: "oldest",
       limit: PENDING_SHOWN,
     });

@@ -370,6 +370,14 @@ describe("the audit log", () => {
     expect(await linesOf("?chain=empty")).toBe("");
   });
 
+  test("is exported and checked page by page", async () => {
+    await open();
+    const count = 620;
+    await Promise.all(Array.from({ length: count }, () => post(`${world.ingress}/log/l/add`, "a")));
+    expect((await linesOf("")).trim().split("\n")).toHaveLength(count);
+    expect((await ask(`${world.admin}/audit?verify=true`)).json).toMatchObject({ ok: true, count });
+  });
+
   test("shows that an entry was changed", async () => {
     await open();
     for (const subject of ["a", "b", "c"]) await post(`${world.ingress}/log/l/add`, subject);
