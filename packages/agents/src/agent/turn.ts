@@ -65,7 +65,8 @@ export class Turn {
     this.#spec = spec;
     this.#message = message;
     this.#session = { ...session, turn: ctx.runId, ...(spec.options.budget === undefined ? {} : { budget: true }) };
-    this.#inbox = new Inbox(ctx, message.text, spec.options.onArrival);
+    const seen = Object.keys(session.taken) as RunId[];
+    this.#inbox = new Inbox(ctx, message.text, spec.options.onArrival, seen);
     const own = spec.options.budget === undefined ? [] : [`${spec.name}/${ctx.key}`];
     this.#budgets = [...(message.budgets ?? []), ...own];
   }
@@ -79,6 +80,8 @@ export class Turn {
     } catch (error) {
       this.#failed(error);
       throw error;
+    } finally {
+      this.#inbox.end();
     }
   }
 
