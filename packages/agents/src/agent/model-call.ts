@@ -11,7 +11,7 @@ import { estimateTokens } from "../budget/estimate.ts";
 import { reserveBudget, type BudgetLease, type TokenPrice } from "../budget/lease.ts";
 import { costOf } from "../models/prices.ts";
 import { modelsOf } from "../models/of-context.ts";
-import type { AttemptOutcome, ModelAnswer, ModelAttempt } from "../models/types.ts";
+import type { ModelAnswer, ModelAttempt } from "../models/types.ts";
 import type { ModelRef } from "../models/resolver.ts";
 import { modelName, type AgentSpec } from "./definition.ts";
 import { EVENTS, type AgentEvent } from "./events.ts";
