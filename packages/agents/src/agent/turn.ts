@@ -17,7 +17,7 @@ import type { ModelAnswer } from "../models/types.ts";
 import type { AnyTool } from "../tools/tool.ts";
 import { cancelChildren, childTools, type ChildStart } from "./children.ts";
 import { compactionOf, requestTokens } from "./compaction.ts";
-import { promptOf, textOf } from "./conversation.ts";
+import { contextStart, promptOf, textOf } from "./conversation.ts";
 import { modelName, type AgentSpec, type TurnSoFar } from "./definition.ts";
 import { EVENTS, type AgentEvent } from "./events.ts";
 import { Inbox, type Arrival } from "./inbox.ts";
@@ -142,7 +142,7 @@ export class Turn {
       await options.onTurn?.(this.#ctx, this.#soFar());
       const calls = item.partial === true ? [] : item.content.filter(isOwnCall);
       if (calls.length > 0) await this.#runTools(calls, await this.#tools());
-      else if (item.partial !== true && !this.#inbox.waiting && (await this.#isAnswer(item))) return "answered";
+      else if (item.partial !== true && (await this.#isAnswer(item)) && (await this.#inbox.close())) return "answered";
     }
   }
 
@@ -295,6 +295,7 @@ export class Turn {
     for (const earlier of this.#taken) this.#calledOff.add(earlier);
     cancelChildren(this.#ctx, this.#session.children);
     this.#record({ type: "restart", from: this.#from });
+    this.#session = { ...this.#session, contextFrom: contextStart(this.#items, this.#first) };
     this.#emit({ type: "restart" });
     this.#from = this.#next;
     this.#steps = 0;
