@@ -17,7 +17,7 @@ export {
   type TranscriptItem,
 } from "./agent/transcript.ts";
 export type { AgentStatus, HistoryRange } from "./agent/views.ts";
-export { SESSION, type ChildRecord, type Session } from "./agent/session-state.ts";
+export { sessionOf, type ChildRecord, type Session } from "./agent/session-state.ts";
 export { subagent, type SubagentOptions } from "./tools/subagent.ts";
 export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo, type Toolset } from "./tools/tool.ts";
 export { models, type ModelsOptions } from "./models/models.ts";

@@ -122,7 +122,7 @@ async function sessionView(runtime: ServedRuntime, owner: AgentSession): Promise
     runtime.readStream({ owner, name: TRANSCRIPT }, Number.MAX_SAFE_INTEGER, 1),
     openApprovals(runtime, Date.now(), COUNTED_MAX),
   ]);
-  const [children, budget] = await Promise.all([childrenOf(runtime, session), budgetOf(runtime, owner, session)]);
+  const [children, budget] = await Promise.all([childrenOf(runtime, session), budgetOf(runtime, owner)]);
   return {
     agent: owner.service,
     session: owner.key,
@@ -150,13 +150,10 @@ async function childrenOf(runtime: ServedRuntime, session: Session | undefined):
   return Promise.all(children);
 }
 
-async function budgetOf(
-  runtime: ServedRuntime,
-  { service, key }: AgentSession,
-  session: Session | undefined,
-): Promise<AgentSessionView["budget"]> {
-  if (session?.budget === undefined) return null;
+async function budgetOf(runtime: ServedRuntime, { service, key }: AgentSession): Promise<AgentSessionView["budget"]> {
   const id = `${service}/${key}`;
+  const opened = await runtime.reader.state({ service: BUDGETS, key: id });
+  if (opened.size === 0) return null;
   return { id, status: await callHandler<JsonValue>(runtime, { service: BUDGETS, key: id, handler: "status" }) };
 }
 

@@ -10,8 +10,9 @@ import { ask, errorOf, post, rawAsk, until, type Answer } from "./world.ts";
 
 let world: AgentWorld;
 afterEach(async () => {
-  expect(world.errors).toEqual([]);
   await world.close();
+  if (world.errors.length > 0)
+    throw new Error("the server met an error that nobody expected", { cause: world.errors[0] });
 });
 
 /** Asks for anything, as an agent that was talked into it might. */
