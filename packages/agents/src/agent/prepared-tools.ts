@@ -1,6 +1,6 @@
 // An agent's tools as its turns use them: as models are told of them, and with their inputs checked.
 
-import type { JSONValue, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import type { JSONSchema7, JSONValue, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import { asSchema, type Schema } from "ai";
 import type { AnyTool, Toolset } from "../tools/tool.ts";
 
@@ -25,13 +25,35 @@ export async function prepareTools(tools: Toolset): Promise<PreparedTools> {
   const functions: LanguageModelV4FunctionTool[] = [];
   const prepared = new Map<string, PreparedTool>();
   for (const [name, tool] of Object.entries(tools)) {
-    const schema = asSchema(tool.inputSchema);
-    const inputSchema = await schema.jsonSchema;
+    const { schema, inputSchema } = await readSchema(tool);
     const { description } = tool;
     functions.push({ type: "function", name, inputSchema, ...(description === undefined ? {} : { description }) });
     prepared.set(name, { tool, read: (text) => readInput(schema, text) });
   }
   return { functions, names: functions.map(({ name }) => name), find: (name) => prepared.get(name) };
+}
+
+interface ReadSchema {
+  readonly schema: Schema<unknown>;
+  readonly inputSchema: JSONSchema7;
+}
+
+/** Tools are defined once and told to the model before every call; making a JSON schema of zod's takes 40 µs. */
+const SCHEMAS: WeakMap<AnyTool, Promise<ReadSchema>> = new WeakMap();
+
+function readSchema(tool: AnyTool): Promise<ReadSchema> {
+  let read = SCHEMAS.get(tool);
+  if (read === undefined) {
+    read = makeSchema(tool);
+    SCHEMAS.set(tool, read);
+    read.catch(() => SCHEMAS.delete(tool)); // One that is fetched may be there the next time.
+  }
+  return read;
+}
+
+async function makeSchema(tool: AnyTool): Promise<ReadSchema> {
+  const schema = asSchema(tool.inputSchema);
+  return { schema, inputSchema: await schema.jsonSchema };
 }
 
 async function readInput(schema: Schema<unknown>, text: string): Promise<ReadInput> {
