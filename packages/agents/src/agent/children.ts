@@ -62,6 +62,10 @@ export function cancelChildren(ctx: Context, children: readonly ChildRecord[]): 
 
 const name = z.string().describe("the sub-agent's name");
 const text = z.string().describe("what to tell it");
+const NAMED = z.object({ name });
+const TAIL = z.object({ name, items: z.number().int().min(1).max(50).default(5) });
+const TOLD = z.object({ name, text });
+const INTERRUPTED = z.object({ name, text: text.optional() });
 
 /** What a model may do with the sub-agents that it started in the background. */
 export function childTools(children: () => readonly ChildRecord[]): Toolset {
@@ -75,37 +79,37 @@ export function childTools(children: () => readonly ChildRecord[]): Toolset {
     child_status: tool({
       description: "Says what a sub-agent is doing.",
       kind: "read",
-      inputSchema: z.object({ name }),
+      inputSchema: NAMED,
       run: async (ctx, input) => await find(ctx, input.name).status(),
     }),
     child_tail: tool({
       description: "Shows the newest that a sub-agent said and did.",
       kind: "read",
-      inputSchema: z.object({ name, items: z.number().int().min(1).max(50).default(5) }),
+      inputSchema: TAIL,
       run: async (ctx, input) => await find(ctx, input.name).tail(input.items),
     }),
     child_wait: tool({
       description: "Waits for a sub-agent's answer.",
       kind: "read",
-      inputSchema: z.object({ name }),
+      inputSchema: NAMED,
       run: async (ctx, input) => (await find(ctx, input.name).wait()).text,
     }),
     child_steer: tool({
       description: "Tells a sub-agent something while it works.",
       kind: "read",
-      inputSchema: z.object({ name, text }),
+      inputSchema: TOLD,
       run: async (ctx, input) => ({ told: await find(ctx, input.name).steer(input.text) }),
     }),
     child_resume: tool({
       description: "Gives a sub-agent more to do, after what it is doing.",
       kind: "read",
-      inputSchema: z.object({ name, text }),
+      inputSchema: TOLD,
       run: async (ctx, input) => ({ told: await find(ctx, input.name).resume(input.text) }),
     }),
     child_interrupt: tool({
       description: "Stops what a sub-agent is doing now; with a text, it goes on from that.",
       kind: "read",
-      inputSchema: z.object({ name, text: text.optional() }),
+      inputSchema: INTERRUPTED,
       run: async (ctx, input) => {
         await find(ctx, input.name).interrupt(input.text);
         return "interrupted";
@@ -114,7 +118,7 @@ export function childTools(children: () => readonly ChildRecord[]): Toolset {
     child_abandon: tool({
       description: "Cancels a sub-agent for good.",
       kind: "read",
-      inputSchema: z.object({ name }),
+      inputSchema: NAMED,
       run: (ctx, input) => {
         find(ctx, input.name).abandon();
         return Promise.resolve("abandoned");

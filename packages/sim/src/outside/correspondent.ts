@@ -43,6 +43,8 @@ export class Correspondent {
   #open = 0;
   #numbers = 0;
   #isHealed = false;
+  /** What was decided last about an approval or a budget: nobody says it again before it was heard. */
+  readonly #said: Map<string, RunId> = new Map();
   #isAudited = false;
 
   constructor(ports: CorrespondentPorts) {
@@ -102,11 +104,12 @@ export class Correspondent {
     return { text, policy, ...(teamTokens !== null && this.#random.chance(0.6) ? { budgets: [TEAM] } : {}) };
   }
 
-  #submit(target: Target, input: unknown, idempotencyKey = `word ${++this.#numbers}`): void {
+  #submit(target: Target, input: unknown, idempotencyKey = `word ${++this.#numbers}`): RunId {
     const { environment } = this.#ports;
+    const run = environment.idempotentId(target, idempotencyKey);
     const question: Question = {
       type: "submit",
-      run: environment.idempotentId(target, idempotencyKey),
+      run,
       fresh: false,
       target,
       input: input === undefined ? null : JSON.stringify(input),
@@ -117,6 +120,7 @@ export class Correspondent {
     };
     this.#open += 1;
     this.#ask(question);
+    return run;
   }
 
   #ask(question: Question): void {
@@ -207,7 +211,7 @@ export class Correspondent {
     this.#answer(run, kind);
   }
 
-  #answer({ record }: ShadowRun, kind: "approved" | "edited" | "rejected"): void {
+  #answer({ record }: ShadowRun, kind: "approved" | "edited" | "rejected"): RunId {
     const target = { service: APPROVALS, key: record.key ?? "", handler: "answer" };
     const request = approvalOf(record.input);
     const answer = {
@@ -217,7 +221,7 @@ export class Correspondent {
         ? { input: this.#edit(request) }
         : {}),
     };
-    this.#submit(target, answer);
+    return this.#submit(target, answer);
   }
 
   /** What is approved instead: of a budget's question now and then something that nobody can use. */
@@ -242,15 +246,24 @@ export class Correspondent {
       if (run.record.status === "paused") resume(host, run);
     }
     for (const run of this.#approvals()) {
-      if (isFinished(run.record.status)) continue; // What came too early is said again.
-      this.#answer(run, this.#random.weighted({ approved: 4, edited: 2, rejected: 1 }));
+      if (isFinished(run.record.status)) continue;
+      // What came too early is said again.
+      const kind = this.#random.weighted({ approved: 4, edited: 2, rejected: 1 });
+      this.#say(run.record.id, () => this.#answer(run, kind));
     }
     for (const name of this.#budgets())
-      if (this.#isStuck(name)) this.#submit(budget(name, "raise"), { tokens: 20_000 });
+      if (this.#isStuck(name)) this.#say(name, () => this.#submit(budget(name, "raise"), { tokens: 20_000 }));
     if (!this.#isAudited && this.#open === 0 && this.#isQuiet()) {
       this.#isAudited = true;
       for (const name of this.#budgets()) this.#submit(budget(name, "status"), undefined);
     }
+  }
+
+  #say(about: string, say: () => RunId): void {
+    const last = this.#said.get(about);
+    const heard = last === undefined ? undefined : this.#ports.shadow.runs.get(last);
+    if (last === undefined || heard?.deleted === true || isFinished(heard?.record.status ?? "queued"))
+      this.#said.set(about, say());
   }
 
   /**
