@@ -18,6 +18,7 @@ export {
 export type { AgentStatus, HistoryRange } from "./agent/views.ts";
 export { subagent, type SubagentOptions } from "./tools/subagent.ts";
 export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo, type Toolset } from "./tools/tool.ts";
+export { durable, type DurableOptions } from "./durable/durable.ts";
 export { modelsOf, provideModels, type Models } from "./models/of-context.ts";
 
 export { ModelGateway, type GatewayFigures, type GatewayOptions } from "./models/gateway.ts";

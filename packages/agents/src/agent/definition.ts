@@ -5,7 +5,7 @@ import { DefinitionError, type DurationLike, type ObjectContext, type RetryOptio
 import type { FlexibleSchema } from "ai";
 import type { BudgetLimits } from "../budget/types.ts";
 import type { ModelTimeouts } from "../models/types.ts";
-import type { ModelRef } from "../models/resolver.ts";
+import { modelList, type ModelRef } from "../models/resolver.ts";
 import { permissions, type Permissions } from "../permissions/permissions.ts";
 import type { PermissionAction, PermissionRule } from "../permissions/types.ts";
 import { checkTools, type Toolset } from "../tools/tool.ts";
@@ -86,16 +86,13 @@ const RESULT_CHARS = 16_000;
 
 /** @throws DefinitionError */
 export function agentSpec(name: string, options: AgentOptions): AgentSpec {
-  const models =
-    typeof options.model === "string" || !Array.isArray(options.model) ? [options.model as ModelRef] : options.model;
-  if (models.length === 0 || models.some((model) => model === undefined || model === ""))
-    throw new DefinitionError(`agent "${name}" has no model: write "provider/model", such as "openai/gpt-5"`);
+  const models = modelList(options.model, `agent "${name}"`);
   const tools = options.tools ?? {};
   checkTools(name, tools);
   const contextMaxTokens = positive(name, "context.maxTokens", options.context?.maxTokens ?? CONTEXT_TOKENS);
   return {
     name,
-    models: models as readonly ModelRef[],
+    models,
     instructions: options.instructions ?? "",
     tools,
     permissions: permissions(options.permissions ?? [], `agent "${name}"`),
@@ -110,9 +107,4 @@ export function agentSpec(name: string, options: AgentOptions): AgentSpec {
 function positive(agent: string, what: string, value: number): number {
   if (Number.isInteger(value) && value > 0) return value;
   throw new DefinitionError(`agent "${agent}": ${what} must be a whole number above 0, not ${value}`);
-}
-
-/** `provider/model`, as in the definition: known before a provider is loaded. */
-export function modelName(ref: ModelRef): string {
-  return typeof ref === "string" ? ref : `${ref.provider.split(".", 1)[0]}/${ref.modelId}`;
 }

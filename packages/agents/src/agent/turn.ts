@@ -13,11 +13,12 @@ import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4ToolCall }
 import { CancelledError, isPerdureError, type ObjectContext } from "@perdure/sdk";
 import { asSchema } from "ai";
 import { budgets as budgetObject } from "../budget/budgets.ts";
+import { modelName } from "../models/resolver.ts";
 import type { AnyTool } from "../tools/tool.ts";
 import { cancelChildren, childTools, type ChildStart } from "./children.ts";
 import { compactionOf, requestTokens } from "./compaction.ts";
 import { promptOf, textOf } from "./conversation.ts";
-import { modelName, type AgentSpec, type TurnSoFar } from "./definition.ts";
+import type { AgentSpec, TurnSoFar } from "./definition.ts";
 import { EVENTS, type AgentEvent } from "./events.ts";
 import { Inbox, type Arrival } from "./inbox.ts";
 import { addUsage, NO_USAGE, type AgentAnswer, type AgentMessage, type Usage } from "./messages.ts";

@@ -1,0 +1,71 @@
+// What a model says, as it says it: written to a stream from within the step that asks, so that watchers need not wait until
+// the answer is settled. Each try stands under its own number, and supersedes the ones before.
+
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { StepInfo } from "@perdure/sdk";
+import type { ModelAnswer, ModelAttempt } from "../models/types.ts";
+import type { AgentEvent } from "./events.ts";
+
+export type CallEvent = Extract<AgentEvent, { readonly type: "call-start" | "part" | "call-end" }>;
+
+/** What of a provider's stream is for watchers. */
+const SHOWN: ReadonlySet<LanguageModelV4StreamPart["type"]> = new Set([
+  "text-start",
+  "text-delta",
+  "text-end",
+  "reasoning-start",
+  "reasoning-delta",
+  "reasoning-end",
+  "tool-input-start",
+  "tool-input-delta",
+  "tool-input-end",
+  "tool-call",
+  "tool-result",
+  "file",
+  "source",
+]);
+
+export class LiveParts {
+  readonly #call: string;
+  readonly #info: StepInfo;
+  readonly #write: (event: CallEvent) => void;
+  #begun = "";
+  #ended = "";
+
+  /** @param call names the call in the stream. */
+  constructor(call: string, info: StepInfo, streamName: string) {
+    this.#call = call;
+    this.#info = info;
+    const stream = info.stream<CallEvent>(streamName);
+    this.#write = (event) => stream.write(event);
+  }
+
+  part(part: LanguageModelV4StreamPart, attempt: ModelAttempt): void {
+    if (!SHOWN.has(part.type)) return;
+    this.#write({ type: "part", call: this.#call, attempt: this.#begin(attempt), part });
+  }
+
+  end(attempt: ModelAttempt, outcome: "settled" | "failed", error: string | undefined): void {
+    const number = this.#begin(attempt);
+    this.#ended = number;
+    const cause = error === undefined ? {} : { error };
+    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome, ...cause });
+  }
+
+  /** An interrupted call has an answer and no end of its own. */
+  settled(answer: ModelAnswer): void {
+    if (this.#begun === "" || this.#begun === this.#ended) return;
+    const outcome = answer.partial ? "interrupted" : "settled";
+    this.#write({ type: "call-end", call: this.#call, attempt: this.#begun, outcome });
+  }
+
+  /** `<try of the step>.<try of the gateway>` */
+  #begin({ number, provider, modelId }: ModelAttempt): string {
+    const attempt = `${this.#info.attempt}.${number}`;
+    if (attempt !== this.#begun) {
+      this.#begun = attempt;
+      this.#write({ type: "call-start", call: this.#call, attempt, model: `${provider}/${modelId}` });
+    }
+    return attempt;
+  }
+}
