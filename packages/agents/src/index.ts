@@ -82,11 +82,13 @@ export { AUDIT, MAIN_CHAIN } from "./audit/types.ts";
 export type {
   ControlHandlers,
   EffectiveWriteControl,
+  Switches,
   WriteChange,
   WriteControl,
   WriteMode,
+  WriteQuestion,
 } from "./controls/controls.ts";
-export { ALL_AGENTS, CONTROLS, controls, writeModeOf } from "./controls/controls.ts";
+export { ALL_AGENTS, ALL_SWITCHES, CONTROLS, controls, writeModeOf } from "./controls/controls.ts";
 export type { Permissions } from "./permissions/permissions.ts";
 export { decide, permissions, restrict } from "./permissions/permissions.ts";
 export type {
