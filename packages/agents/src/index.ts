@@ -16,6 +16,14 @@ export {
   type TranscriptItem,
 } from "./agent/transcript.ts";
 export type { AgentStatus, HistoryRange } from "./agent/views.ts";
+export {
+  serviceTool,
+  type KeyedToolOptions,
+  type OneWay,
+  type ServiceToolInfo,
+  type ServiceToolOptions,
+  type Started,
+} from "./tools/service-tool.ts";
 export { subagent, type SubagentOptions } from "./tools/subagent.ts";
 export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo, type Toolset } from "./tools/tool.ts";
 export { durable, type DurableOptions } from "./durable/durable.ts";
