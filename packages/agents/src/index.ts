@@ -24,6 +24,10 @@ export {
   type ServiceToolOptions,
   type Started,
 } from "./tools/service-tool.ts";
+export { mcpTools, type McpToolsOptions } from "./tools/mcp/mcp-tools.ts";
+export type { HttpServer, McpServer } from "./tools/mcp/connection.ts";
+export type { StdioServer } from "./tools/mcp/stdio-transport.ts";
+export type { Offer, OfferedTool, ToolSource } from "./tools/tool-source.ts";
 export { subagent, type SubagentOptions } from "./tools/subagent.ts";
 export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo, type Toolset } from "./tools/tool.ts";
 export { durable, type DurableOptions } from "./durable/durable.ts";

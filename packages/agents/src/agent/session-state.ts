@@ -4,6 +4,7 @@
 import type { Failure } from "@perdure/protocol";
 import type { ObjectContext, ObjectSharedContext, RunId } from "@perdure/sdk";
 import type { AgentAnswer } from "./messages.ts";
+import type { KnownOffers } from "./tool-sources.ts";
 
 export const SESSION = "session";
 
@@ -18,6 +19,8 @@ export interface Session {
   readonly taken: Readonly<Record<RunId, Taken>>;
   /** Sub-agents, newest last. */
   readonly children: readonly ChildRecord[];
+  /** What its tool sources offered last. */
+  readonly offers?: KnownOffers;
   /** The limits that the session's budget was opened with. */
   readonly budget?: string;
 }

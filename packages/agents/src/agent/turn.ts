@@ -14,7 +14,7 @@ import { CancelledError, isPerdureError, type ObjectContext } from "@perdure/sdk
 import { asSchema } from "ai";
 import { budgets as budgetObject } from "../budget/budgets.ts";
 import { modelName } from "../models/resolver.ts";
-import type { AnyTool } from "../tools/tool.ts";
+import type { AnyTool, Toolset } from "../tools/tool.ts";
 import { cancelChildren, childTools, type ChildStart } from "./children.ts";
 import { compactionOf, requestTokens } from "./compaction.ts";
 import { promptOf, textOf } from "./conversation.ts";
@@ -27,6 +27,7 @@ import { readResult } from "./read-result.ts";
 import { prepareTools, type PreparedTools } from "./prepared-tools.ts";
 import { CHILDREN_KEPT_MAX, TURNS_KEPT, writeSession, type Session, type Taken } from "./session-state.ts";
 import { runToolCalls } from "./tool-calls.ts";
+import { askSources } from "./tool-sources.ts";
 import { TRANSCRIPT, type AssistantItem, type TranscriptItem } from "./transcript.ts";
 
 /** How often a model is asked again for an answer of the right form. */
@@ -48,6 +49,8 @@ export class Turn {
   #outputTries = 0;
   #usage: Usage = NO_USAGE;
   #restarted = false;
+  /** Of the tool sources: the same throughout the turn. */
+  #offered: Toolset = {};
   readonly #taken: Set<Arrival> = new Set();
 
   constructor(ctx: ObjectContext, spec: AgentSpec, message: AgentMessage, session: Session) {
@@ -96,6 +99,16 @@ export class Turn {
     this.#emit({ type: "turn-start", turn: ctx.runId, at });
     if (!seen) this.#see({ run: ctx.runId, message: this.#message, policy: this.#message.policy ?? "steer" });
     for (const arrival of collected) this.#take(arrival);
+    this.#save();
+    await this.#askSources();
+  }
+
+  async #askSources(): Promise<void> {
+    const { sources } = this.#spec;
+    if (sources.length === 0) return;
+    const { tools, known } = await askSources(this.#ctx, sources, this.#session.offers ?? {});
+    this.#offered = tools;
+    this.#session = { ...this.#session, offers: known };
     this.#save();
   }
 
@@ -204,7 +217,7 @@ export class Turn {
         more,
         childTools(() => this.#session.children),
       );
-    return await prepareTools({ ...more, ...tools });
+    return await prepareTools({ ...more, ...this.#offered, ...tools });
   }
 
   async #runTools(calls: readonly LanguageModelV4ToolCall[], tools: PreparedTools): Promise<void> {

@@ -9,13 +9,7 @@ import {
   type Toolset,
 } from "@perdure/agents";
 import { handler, object, service, type Context, type ObjectContext } from "@perdure/sdk";
-import {
-  crashAtEveryEntry,
-  scriptedModel,
-  TestWorld,
-  type ScriptedModel,
-  type ScriptedToolCall,
-} from "perdure/testing";
+import { crashAtEveryEntry, scriptedModel, TestWorld, type ScriptedModel } from "perdure/testing";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 
