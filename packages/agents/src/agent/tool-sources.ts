@@ -23,7 +23,7 @@ import type { Offer, OfferedTool, ToolSource } from "../tools/tool-source.ts";
 /** Where the list stands that was used last: by the source's name. */
 export type KnownOffers = Readonly<Record<string, KnownOffer>>;
 
-export interface KnownOffer {
+interface KnownOffer {
   readonly hash: string;
   /** Offset in the source's stream. */
   readonly at: number;

@@ -322,7 +322,7 @@ describe("files by their address", () => {
       },
     });
   const fileOf = (model: ReturnType<typeof scriptedModel>): unknown =>
-    (model.requests[0]?.body as { prompt: { content: unknown[] }[] }).prompt[0]?.content[0];
+    (model.requests[0]?.body as { prompt: { content: unknown[] }[] } | undefined)?.prompt[0]?.content[0];
 
   test("are fetched within the step for a model that wants the bytes, and not again on a replay", async () => {
     fetching.mockClear();

@@ -36,7 +36,7 @@ export const TOOLS: readonly Tool[] = [
 ];
 
 /** What a server knows and does. */
-export class Core {
+class Core {
   tools: readonly Tool[] = TOOLS;
   /** Calls of tools, with what came along. */
   readonly calls: { readonly name: string; readonly meta: unknown }[] = [];
@@ -62,7 +62,9 @@ export class Core {
           result({ content: [{ type: "text", text: value }], ...more });
         if (name === "echo") return text(String(input["text"]));
         if (name === "note")
-          return text("noted", { structuredContent: { noted: input["text"], pid: process.pid, meta } });
+          return text("noted", {
+            structuredContent: { noted: input["text"], input: Object.keys(input), pid: process.pid, meta },
+          });
         if (name === "refuse") return text("there is no paper", { isError: true });
         if (name === "hang") return undefined;
         if (name === "crash")
@@ -124,13 +126,14 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** As a program: it ends with its input. */
+/** As a program. */
 function serveStdio(): void {
   const core = new Core();
   if (process.env["MCP_FAILS"] !== undefined) {
     process.stderr.write("no configuration was found\n");
     process.exit(3);
   }
+  if (process.env["MCP_STUBBORN"] !== undefined) setInterval(() => undefined, 1_000); // It does not end with its input.
   createInterface({ input: process.stdin }).on("line", (line) => {
     const answer = core.answer(JSON.parse(line) as Message);
     if (answer === "crash") process.exit(7);

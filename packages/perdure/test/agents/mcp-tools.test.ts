@@ -90,7 +90,7 @@ describe("an agent with the tools of a server", () => {
     );
     const key = step?.kind === "command" ? `${run?.id}-${step.id}` : "";
     const [note] = await resultsOf(world);
-    expect((note?.output as { meta: object }).meta).toMatchObject({ "perdure/idempotencyKey": key });
+    expect(note?.output).toMatchObject({ noted: "x", input: ["text"], meta: { "perdure/idempotencyKey": key } });
   });
 
   test("keeps a list that does not change once, and its hash in each turn's journal", async () => {
@@ -304,7 +304,8 @@ describe("a server that is a child process", () => {
       messages: [],
       progress: () => undefined,
     };
-    return ((await note?.execute?.({ text: "x" }, info)) as { pid: number }).pid;
+    const noted = (await note?.execute?.({ text: "x" }, info)) as { readonly pid: number } | undefined;
+    return noted?.pid ?? 0;
   };
 
   test("is one for all that ask, and another once it has ended", async () => {
@@ -325,14 +326,22 @@ describe("a server that is a child process", () => {
     }
   });
 
+  test("that does not end with its input is made to when it is closed", async () => {
+    const tools = source({ ...stdio, env: { MCP_STUBBORN: "1" } });
+    const pid = await pidOf(tools, "1");
+    await tools.close();
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  const stubborn = { ...stdio, env: { MCP_STUBBORN: "1" } };
   test.each([
-    ["has nothing left to do", ""],
-    ["is killed", "setInterval(() => {}, 1000); process.kill(process.pid, 'SIGKILL');"],
-    ["exits", "process.exit(0);"],
-  ])("keeps no process alive, and ends with one that %s (P1, P2)", async (_, then) => {
+    ["has nothing left to do", stubborn, ""],
+    ["is killed", stdio, "setInterval(() => {}, 1000); process.kill(process.pid, 'SIGKILL');"],
+    ["exits", stubborn, "process.exit(0);"],
+  ])("keeps no process alive, and ends with one that %s (P1, P2)", async (_, server, then) => {
     const script = `
       import { mcpTools } from "@perdure/agents";
-      const tools = mcpTools("test", ${JSON.stringify(stdio)});
+      const tools = mcpTools("test", ${JSON.stringify(server)});
       const signal = new AbortController().signal;
       const offered = await tools.offered({ signal });
       const note = tools.toolset({ hash: "1", tools: offered }).test_note;

@@ -67,10 +67,8 @@ describe("a handler as a tool", () => {
       charge: serviceTool(billing, "charge"),
       ping: serviceTool(billing, "ping", { kind: "read" }),
     });
-    const { tools } = model.requests[0]?.body as {
-      tools: { name: string; description: string; inputSchema: object }[];
-    };
-    expect(tools).toMatchObject([
+    const body = model.requests[0]?.body as { readonly tools: readonly unknown[] } | undefined;
+    expect(body?.tools).toMatchObject([
       {
         name: "charge",
         description: "Charges a customer.",

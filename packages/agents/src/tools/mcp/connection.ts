@@ -12,7 +12,7 @@
 
 import { createMCPClient, MCPClientError, type MCPClient, type MCPClientConfig, type MCPTransport } from "@ai-sdk/mcp";
 import { tagged, taggedFetch } from "./message-meta.ts";
-import { StdioTransport, type StdioServer } from "./stdio-transport.ts";
+import type { StdioServer, StdioTransport } from "./stdio-transport.ts";
 
 export interface HttpServer {
   /** `https://…/mcp` */
@@ -79,18 +79,21 @@ export class Connection {
   }
 
   #connect(): Open {
-    const { transport, end } = transportOf(this.#server);
-    const open: Open = { client: clientOf(transport), end, users: 0, forgotten: false };
-    open.client.then(
-      () => this.#forgetWhenLost(open, transport),
-      () => this.#forget(open),
-    );
+    const made = transportOf(this.#server);
+    let program: StdioTransport | undefined;
+    const client = made.then(async (transport) => {
+      if ("end" in transport) program = transport;
+      const ready = await clientOf(transport);
+      if ("start" in transport) this.#forgetWhenLost(open, transport);
+      return ready;
+    });
+    const open: Open = { client, end: () => program?.end, users: 0, forgotten: false };
+    client.catch(() => this.#forget(open));
     return open;
   }
 
   /** A server that ends while nobody asks is not found out by the next who does. */
-  #forgetWhenLost(open: Open, transport: MCPClientConfig["transport"]): void {
-    if (!("start" in transport)) return;
+  #forgetWhenLost(open: Open, transport: MCPTransport): void {
     const { onclose } = transport;
     transport.onclose = () => {
       onclose?.();
@@ -145,22 +148,17 @@ async function closeClient(open: Open): Promise<void> {
   }
 }
 
-interface Transport {
-  readonly transport: MCPClientConfig["transport"];
-  readonly end: () => string | undefined;
-}
+type Transport = Exclude<MCPClientConfig["transport"], MCPTransport> | MCPTransport | StdioTransport;
 
-function transportOf(server: McpServer): Transport {
-  const none = (): undefined => undefined;
-  if (typeof server === "function") return { transport: tagging(server()), end: none };
-  if ("start" in server) return { transport: tagging(server), end: none };
+async function transportOf(server: McpServer): Promise<Transport> {
+  if (typeof server === "function") return tagging(server());
+  if ("start" in server) return tagging(server);
   if ("url" in server) {
     const { url, headers, type = "http" } = server;
-    const more = headers === undefined ? {} : { headers: { ...headers } };
-    return { transport: { type, url, fetch: taggedFetch, ...more }, end: none };
+    return { type, url, fetch: taggedFetch, ...(headers === undefined ? {} : { headers: { ...headers } }) };
   }
-  const transport = new StdioTransport(server);
-  return { transport, end: () => transport.end };
+  const { StdioTransport: Program } = await import("./stdio-transport.ts"); // Node's, and not needed by those who start none.
+  return new Program(server);
 }
 
 function tagging(transport: MCPTransport): MCPTransport {

@@ -17,7 +17,7 @@ import { tool, type AnyTool, type ToolInfo, type Toolset } from "../tool.ts";
 import type { Offer, OfferedTool, ToolSource } from "../tool-source.ts";
 import { Connection, type McpServer } from "./connection.ts";
 import { mcpFailure } from "./failure.ts";
-import { IDEMPOTENCY_KEY, withMeta } from "./message-meta.ts";
+import { withKey } from "./message-meta.ts";
 
 export interface McpToolsOptions {
   /** Only these tools of the server; globs such as `list_*`. Default: all. */
@@ -134,10 +134,8 @@ class McpSource implements ToolSource {
   async #call(name: string, kind: ToolKind, input: JSONObject, info: ToolInfo): Promise<JSONValue> {
     const what = `${name} of MCP server "${this.source}"`;
     const result = await this.#ask({ what, repeatable: kind === "read" }, info.abortSignal, (signal) =>
-      withMeta({ [IDEMPOTENCY_KEY]: info.idempotencyKey }, () =>
-        this.#connection.use(info.abortSignal, (client) =>
-          client.callTool({ name, arguments: input, options: { signal } }),
-        ),
+      this.#connection.use(info.abortSignal, (client) =>
+        client.callTool({ name, arguments: withKey(input, info.idempotencyKey), options: { signal } }),
       ),
     );
     const output = outputOf(result);

@@ -1,30 +1,31 @@
-// What goes along with a tool call in the `_meta` of its message. The client of `@ai-sdk/mcp` has no place for it, so that
-// it is put there when the message is sent, by the asynchronous context of the call.
+// The idempotency key of a tool call, in the `_meta` of its message. The client of `@ai-sdk/mcp` has no place for it: it goes
+// along with the arguments, and is moved to where it belongs when the message is sent. All transports are made to do that.
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { MCPTransport } from "@ai-sdk/mcp";
 
 export type Message = Parameters<MCPTransport["send"]>[0];
 
 /** Under it servers find the key by which they know a repetition. */
-export const IDEMPOTENCY_KEY: string = "perdure/idempotencyKey";
+const IDEMPOTENCY_KEY = "perdure/idempotencyKey";
 
-const meta: AsyncLocalStorage<Readonly<Record<string, unknown>>> = new AsyncLocalStorage();
-
-export function withMeta<T>(given: Readonly<Record<string, unknown>>, body: () => T): T {
-  return meta.run(given, body);
+/** The arguments as the client is given them. */
+export function withKey(given: Readonly<Record<string, unknown>>, idempotencyKey: string): Record<string, unknown> {
+  return { ...given, [IDEMPOTENCY_KEY]: idempotencyKey };
 }
 
-/** The message, and the meta of the call that it is sent for. */
+/** The message as the server is sent it. */
 export function tagged(message: Message): Message {
-  const given = meta.getStore();
-  if (given === undefined || !("method" in message) || message.method !== "tools/call") return message;
-  return { ...message, params: { ...message.params, _meta: { ...message.params?._meta, ...given } } };
+  if (!("method" in message) || message.method !== "tools/call") return message;
+  const given = message.params?.["arguments"] as Readonly<Record<string, unknown>> | undefined;
+  if (given === undefined || !Object.hasOwn(given, IDEMPOTENCY_KEY)) return message;
+  const { [IDEMPOTENCY_KEY]: key, ...rest } = given;
+  const meta = { ...message.params?._meta, [IDEMPOTENCY_KEY]: key };
+  return { ...message, params: { ...message.params, arguments: rest, _meta: meta } };
 }
 
 /** For the transport that sends its messages by `fetch`. */
 export const taggedFetch: typeof fetch = (url, init) => {
   const body = init?.body;
-  if (meta.getStore() === undefined || typeof body !== "string") return fetch(url, init);
+  if (typeof body !== "string") return fetch(url, init);
   return fetch(url, { ...init, body: JSON.stringify(tagged(JSON.parse(body) as Message)) });
 };
