@@ -1,7 +1,7 @@
 // The memory store: the Store port without a disk
 // ===============================================
 // `createMemoryStorage()` is the disk, `openMemoryStore(storage)` a connection to it: two hosts may compete for one
-// disk, and a host that died is opened again. It passes the same contract as the stores on real disks (T1 to T5), which
+// disk, and a host that died is opened again. It passes the same contract as the stores on real disks (T1 to T6), which
 // is what licenses the simulator to stand in for them. Nothing outlives the process.
 
 import { assert, FencedError, type Instant, type Run, type RunId, StoreWriteError } from "@perdure/protocol";

@@ -14,6 +14,7 @@ import {
 import type { Batch } from "./batch.ts";
 import { resolveRef } from "./commands/attempt-command.ts";
 import { derivedId } from "./environment.ts";
+import { isCancelled } from "./moves/finish.ts";
 import { needsTurn } from "./commands/submit.ts";
 import type { Event } from "./events.ts";
 import type { KeyName, Needs, WaitTarget } from "./store.ts";
@@ -92,7 +93,8 @@ export class NeedsFinder {
         } else if (event.command.type !== "sleep") this.#command(event.run, event.command, event.result !== undefined);
         return;
       case "end":
-        this.#ending(this.#view.runs.get(event.run));
+        if (isCancelled(event.result)) this.#tree(event.run);
+        else this.#ending(this.#view.runs.get(event.run));
         return;
       case "error":
         if (event.failure.behavior !== "pause") this.#ending(this.#view.runs.get(event.run));

@@ -19,6 +19,7 @@ import type { Environment } from "../src/environment.ts";
 import type { Reply } from "../src/events.ts";
 import type { Limits } from "../src/limits.ts";
 import type { Clock, Scheduler } from "../src/ports.ts";
+import type { Needs, Store } from "../src/store.ts";
 
 export interface ManualAttempt {
   readonly start: AttemptStart;
@@ -148,8 +149,24 @@ function submission(target: Target, options: SubmitOptions): Extract<Question, {
   };
 }
 
+function noting(store: Store, onLoad: (needs: Needs) => void): Store {
+  const load = store.load.bind(store);
+  return Object.assign(store, {
+    load: (needs: Needs) => {
+      onLoad(needs);
+      return load(needs);
+    },
+  });
+}
+
 export async function openWorld(
-  options: { storage?: MemoryStorage; limits?: Partial<Limits>; now?: number } = {},
+  options: {
+    storage?: MemoryStorage;
+    limits?: Partial<Limits>;
+    now?: number;
+    /** Told of every load. */
+    onLoad?: (needs: Needs) => void;
+  } = {},
 ): Promise<World> {
   const storage = options.storage ?? createMemoryStorage();
   const attempts: ManualAttempt[] = [];
@@ -157,7 +174,7 @@ export async function openWorld(
   const surroundings = new Surroundings();
   const now = (): number => world.now;
   const loop = new Loop({
-    store: openMemoryStore(storage),
+    store: options.onLoad === undefined ? openMemoryStore(storage) : noting(openMemoryStore(storage), options.onLoad),
     executor: manualExecutor(attempts),
     environment,
     clock: surroundings.clock(now),

@@ -351,6 +351,21 @@ describe("E7: cancelling runs down the call tree", () => {
     expect(world.attempts.every((attempt) => attempt.aborted !== null)).toBe(true);
   });
 
+  test("a call that crosses the cancel is cancelled when its caller ends by it", async () => {
+    const world = await openWorld();
+    const parent = await world.submit(service);
+    await world.ask({ type: "cancel", run: parent });
+    // The code has not seen it when it calls: the command stands after the cancel.
+    world.latest(parent).replies.command(1, { type: "call", target: service, input: null });
+    await world.settle();
+    const child = world.attempts.at(-1);
+    expect(child?.notified).toEqual([]);
+    world.latest(parent).replies.end({ kind: "failure", failure: { code: 409, message: "c", errorCode: "P0002" } });
+    await world.settle();
+    expect(child?.notified).toMatchObject([{ kind: "signal", signal: CANCEL_SIGNAL }]);
+    expect(await status(world, parent)).toBe("cancelled");
+  });
+
   test("a cancel wakes a suspended and a retrying run", async () => {
     const world = await openWorld();
     const suspended = await world.submit(service);

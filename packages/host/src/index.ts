@@ -21,5 +21,6 @@ export {
   type RuntimeOptions,
   type SubmitRequest,
 } from "./runtime.ts";
+export type { StreamListener, StreamWatch } from "./stream-feed.ts";
 export { openDirectoryBlobs } from "./blobs/directory.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./stores/sqlite/open.ts";

@@ -19,6 +19,7 @@ import {
   type Reply,
   type Store,
   type StoreReader,
+  type StreamPage,
 } from "@perdure/engine";
 import {
   AssertionError,
@@ -43,6 +44,7 @@ import {
   type RunId,
   type RunStatus,
   type SignalName,
+  type StreamRef,
   type Target,
 } from "@perdure/protocol";
 import type { Catalog } from "./catalog.ts";
@@ -50,6 +52,7 @@ import { ChangeFeed } from "./change-feed.ts";
 import { returnIdleMemory } from "./idle-memory.ts";
 import { nodeClock, nodeScheduler } from "./node-ports.ts";
 import { idempotentRunId, randomRunId, workflowRunId } from "./run-ids.ts";
+import { StreamFeed, type StreamListener, type StreamWatch } from "./stream-feed.ts";
 
 export interface RuntimeOptions {
   readonly store: Store;
@@ -111,6 +114,7 @@ export class Runtime {
   readonly catalog: Catalog;
   readonly reader: StoreReader;
   readonly changes: ChangeFeed;
+  readonly #streams: StreamFeed;
   readonly startedAt: Instant = Date.now();
   readonly #options: RuntimeOptions;
   readonly #owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
@@ -125,6 +129,7 @@ export class Runtime {
     this.#options = options;
     this.catalog = options.catalog;
     this.reader = options.store.reader;
+    this.#streams = new StreamFeed(this.reader);
     this.changes = new ChangeFeed(randomUUID().slice(0, 8), Date.now);
     this.#loop = this.#newLoop();
   }
@@ -206,6 +211,24 @@ export class Runtime {
     const run = await this.reader.run(id);
     if (run === null) throw new RunNotFoundError(`there is no run ${id}: it never was, or its retention is over`);
     return run;
+  }
+
+  /** Items from offset `from` on, or from where the stream begins, at most `limit`. */
+  readStream(stream: StreamRef, from: number, limit: number): Promise<StreamPage> {
+    return this.reader.stream(stream, from, limit);
+  }
+
+  /**
+   * Gives each durable item from offset `from` on to the listener, once and in order: first what is there, then what comes.
+   * A listener that gives a promise is given nothing more until it is fulfilled. `failed`: the watch ended by an error.
+   */
+  watchStream(
+    stream: StreamRef,
+    from: number,
+    listener: StreamListener,
+    failed: (error: unknown) => void = (error) => this.#options.onTrouble?.(error, 0),
+  ): StreamWatch {
+    return this.#streams.watch(stream, from, listener, failed);
   }
 
   live(run: RunId): LiveView {
@@ -318,6 +341,7 @@ export class Runtime {
   readonly #observer: Observer = {
     committed: (mutations: readonly Mutation[], now: Instant): void => {
       this.changes.committed(mutations, now);
+      this.#streams.committed(mutations);
       this.#restartMs = RESTART_MS_FIRST; // A commit went through: the trouble is over.
     },
     batch: (events, mutations) => {
@@ -335,10 +359,13 @@ export class Runtime {
     this.#options.onTrouble?.(error, delay);
     this.#restartTimer = setTimeout(() => {
       this.#loop = this.#newLoop();
-      this.#loop.start(this.#owner).catch((failure: unknown) => {
-        this.#loop.stop();
-        this.#replaceLoop(failure);
-      });
+      this.#loop.start(this.#owner).then(
+        () => this.#streams.reread(), // What the lost loop has written last, nobody told of.
+        (failure: unknown) => {
+          this.#loop.stop();
+          this.#replaceLoop(failure);
+        },
+      );
     }, delay);
   }
 }

@@ -22,6 +22,8 @@ export type {
   StandardSchema,
   StepInfo,
   StepOptions,
+  Stream,
+  StreamWriter,
   WorkflowContext,
   WorkflowDefinition,
   WorkflowPromise,
@@ -40,8 +42,28 @@ export {
   ValidationError,
 } from "@perdure/protocol";
 export type { DurationLike, RunId, ServiceManifest } from "@perdure/protocol";
-export { schedule, schedules } from "@perdure/agents";
+export { agent, child, EVENTS, models, schedule, schedules, subagent, tool, TRANSCRIPT } from "@perdure/agents";
 export type {
+  AgentAnswer,
+  AgentDefinition,
+  AgentEvent,
+  AgentMessage,
+  AgentOptions,
+  AgentStatus,
+  AgentTool,
+  AnyTool,
+  ArrivalHook,
+  BudgetLimits,
+  Child,
+  DurableToolInfo,
+  MessagePolicy,
+  ModelRef,
+  ModelsOptions,
+  PermissionRule,
+  ToolInfo,
+  Toolset,
+  TranscriptItem,
+  Usage,
   CatchUp,
   Overlap,
   Schedule,

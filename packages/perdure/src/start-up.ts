@@ -8,10 +8,12 @@ import type { StoreReader } from "@perdure/engine";
 import type { Runtime } from "@perdure/host";
 import type { AnyDefinition, Registry, StartCall } from "@perdure/sdk";
 
+type StateReader = Pick<StoreReader, "stateKeys" | "state">;
+
 const KEYS_PER_PAGE = 500;
 
 /** Definitions that the stored state needs, whoever exports them: the ticks of kept schedules are on their way. */
-export async function needsForStored(exported: Registry, reader: StoreReader): Promise<readonly AnyDefinition[]> {
+export async function needsForStored(exported: Registry, reader: StateReader): Promise<readonly AnyDefinition[]> {
   if (exported.find(SCHEDULES, "tick") !== undefined) return []; // By their own copy of the package, perhaps.
   const keys = await reader.stateKeys(SCHEDULES, null, 1);
   return keys.length === 0 ? [] : [schedules];
@@ -22,12 +24,12 @@ export async function needsForStored(exported: Registry, reader: StoreReader): P
  * where there is nothing new. One that is refused does not keep the rest from being served: it is reported.
  */
 export async function callOnStart(
-  runtime: Pick<Runtime, "submit" | "reader">,
+  runtime: Pick<Runtime, "submit"> & { readonly reader: StateReader },
   calls: readonly StartCall[],
   log: (line: string) => void,
   describe: (error: unknown) => string,
 ): Promise<void> {
-  for (const { target, input } of calls) {
+  const tell = async ({ target, input }: StartCall): Promise<void> => {
     try {
       await runtime.submit({ target, input: input === undefined ? null : JSON.stringify(input) });
     } catch (error) {
@@ -36,13 +38,16 @@ export async function callOnStart(
         `perdure: ${name} could not be told at the start, what was kept holds until the next one: ${describe(error)}`,
       );
     }
-  }
+  };
+  await Promise.all(calls.map(tell));
   for (const name of await forgotten(runtime.reader, calls))
-    log(`perdure: no module exports the schedule "${name}" any more. It goes on; perdure schedules remove ends it`);
+    log(
+      `perdure: no module exports the schedule "${name}" any more. It goes on; end it with: perdure schedules remove ${JSON.stringify(name)}`,
+    );
 }
 
 /** Exported once, and not now. */
-async function forgotten(reader: StoreReader, calls: readonly StartCall[]): Promise<readonly string[]> {
+async function forgotten(reader: StateReader, calls: readonly StartCall[]): Promise<readonly string[]> {
   const exported = new Set(calls.filter(({ target }) => target.service === SCHEDULES).map(({ target }) => target.key));
   const names: string[] = [];
   for (let after: string | null = null; ; ) {
@@ -53,7 +58,7 @@ async function forgotten(reader: StoreReader, calls: readonly StartCall[]): Prom
   }
 }
 
-async function wasExported(reader: StoreReader, key: string): Promise<boolean> {
+async function wasExported(reader: StateReader, key: string): Promise<boolean> {
   const record = (await reader.state({ service: SCHEDULES, key })).get("schedule");
   return typeof record === "string" && (JSON.parse(record) as ScheduleRecord).spec.exported;
 }

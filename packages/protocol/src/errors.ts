@@ -347,7 +347,7 @@ export class NotAnApproverError extends PerdureError {
 
 /** A budget has no room for a call, and whoever was asked for more said no. */
 export class BudgetExhaustedError extends TerminalError {
-  static override readonly code = "P0083";
+  static override readonly code = "P0090";
   override readonly name = "BudgetExhaustedError";
   constructor(
     message: string,

@@ -18,7 +18,6 @@ import {
   type Entry,
   type Failure,
   type HandlerMode,
-  itemList,
   type Instant,
   parseAwakeableId,
   type Payload,
@@ -87,19 +86,7 @@ interface Timer {
 }
 
 type Said =
-  | {
-      readonly type: "command";
-      readonly id: number;
-      readonly command: Command;
-      readonly result: Result | undefined;
-      readonly items: readonly Payload[] | undefined;
-    }
-  | {
-      readonly type: "append";
-      readonly stream: string;
-      readonly items: readonly Payload[];
-      readonly writer: string | null;
-    }
+  | { readonly type: "command"; readonly id: number; readonly command: Command; readonly result: Result | undefined }
   | { readonly type: "propose"; readonly id: number; readonly result: Result }
   | {
       readonly type: "retrying";
@@ -123,7 +110,6 @@ export class FakeEngine {
   readonly state: Map<string, Payload>;
   readonly logs: LogRecord[] = [];
   readonly #promises = new Map<string, Result>();
-  readonly #streams = new Map<string, Payload[]>();
   readonly #errors: AttemptFailure[] = [];
   readonly #suspensions: (readonly Awaiting[])[] = [];
   #now: Instant = START_TIME;
@@ -229,8 +215,8 @@ export class FakeEngine {
       if (token === this.#token) this.#said.push(said);
     };
     this.#attempt = start({
-      command: (id, command, result, items) => say({ type: "command", id, command, result, items }),
-      append: (stream, items, writer) => say({ type: "append", stream, items, writer }),
+      command: (id, command, result) => say({ type: "command", id, command, result }),
+      append: () => undefined, // No streams here: what a crash leaves of them is the engine's own affair.
       propose: (id, result) => say({ type: "propose", id, result }),
       retrying: (id, tries, failure, retryAt) => say({ type: "retrying", id, tries, failure, retryAt }),
       end: (result) => say({ type: "end", result }),
@@ -288,11 +274,7 @@ export class FakeEngine {
       case "command":
         assert(said.id === this.#commands + 1, `C3: command ${said.id} after ${this.#commands}`);
         this.#commands = said.id;
-        if (said.items !== undefined) this.#streamOf(said.command).push(...said.items);
         this.#command(said.id, said.command, said.result, given);
-        return;
-      case "append":
-        this.#stream(said.stream).push(...said.items);
         return;
       case "propose":
         this.#propose(said.id, said.result, given);
@@ -395,20 +377,6 @@ export class FakeEngine {
       case "getStateKeys":
         this.#read(id, command, result, given);
         return;
-      case "append":
-        this.#append({ kind: "command", id, command, result: valueResult("0") });
-        return;
-      case "streamLength":
-        given.push(
-          this.#append({ kind: "command", id, command, result: valueResult(String(this.#streamOf(command).length)) }),
-        );
-        return;
-      case "readStream": {
-        const items = this.#streamOf(command).slice(command.from);
-        const kept = { stream: command.stream, from: command.from, count: items.length, form: "list" } as const;
-        given.push(this.#append({ kind: "command", id, command, result: valueResult(itemList(items)), kept }));
-        return;
-      }
       case "peekPromise":
         given.push(this.#append({ kind: "command", id, command, result: this.#promises.get(command.key) ?? VOID }));
         return;
@@ -423,16 +391,6 @@ export class FakeEngine {
         this.#append({ kind: "command", id, command });
         this.#perform(id, command);
     }
-  }
-
-  #streamOf(command: Command): Payload[] {
-    return this.#stream("stream" in command ? command.stream : "");
-  }
-
-  #stream(name: string): Payload[] {
-    const known = this.#streams.get(name) ?? [];
-    this.#streams.set(name, known);
-    return known;
   }
 
   #read(id: number, command: Command, result: Result | undefined, given: Entry[]): void {

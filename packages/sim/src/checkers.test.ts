@@ -186,6 +186,106 @@ describe("effect checker (E2)", () => {
   });
 });
 
+describe("stream checker (E1, E2, E4)", () => {
+  const append = (
+    change: (mutation: Extract<Mutation, { type: "appendStream" }>) => readonly Mutation[] | null,
+  ): Change => firstMutation((mutation) => (mutation.type === "appendStream" ? change(mutation) : null));
+  const journaled = (change: (items: Extract<Mutation, { type: "appendStream" }>) => readonly Mutation[]): Change =>
+    append((mutation) => (mutation.writer === null ? change(mutation) : null));
+
+  test("a journaled append that is lost", () => {
+    expectNoticed(
+      "E1",
+      journaled(() => []),
+    );
+  });
+  test("a journaled append that is doubled", () => {
+    expectNoticed(
+      "E2",
+      journaled((mutation) => [mutation, { ...mutation, from: mutation.from + mutation.items.length }]),
+    );
+  });
+  test("a gap between offsets", () => {
+    expectNoticed(
+      "E1",
+      journaled((mutation) => [{ ...mutation, from: mutation.from + 1 }]),
+    );
+  });
+  test("other items than the code said", () => {
+    expectNoticed(
+      "E2",
+      journaled((mutation) => [{ ...mutation, items: mutation.items.map(() => '"another"') }]),
+    );
+  });
+  test("a result that goes into no stream", () => {
+    expectNoticed(
+      "E1",
+      firstMutation((mutation) => {
+        if (mutation.type !== "appendEntry" || mutation.entry.kind !== "command") return null;
+        const { kept, ...entry } = mutation.entry;
+        return kept?.form === "item" ? [{ ...mutation, entry }] : null;
+      }),
+    );
+  });
+  test("a read of something else than what is there", () => {
+    expectNoticed(
+      "E2",
+      firstMutation((mutation) =>
+        mutation.type === "appendEntry" && mutation.entry.kind === "command" && mutation.entry.kept?.form === "list"
+          ? [{ ...mutation, entry: { ...mutation.entry, result: { kind: "value", value: "[]" } } }]
+          : null,
+      ),
+    );
+  });
+  test("a write of a step that nobody made", () => {
+    expectNoticed(
+      "E4",
+      first("wrote", () => []),
+    );
+  });
+  test("a write of an attempt whose run was paused", () => {
+    const paused: Change = (history) => {
+      const at = history.findIndex(
+        ({ type, ...rest }) =>
+          type === "committed" &&
+          (rest as Committed).commit.mutations.some(
+            (mutation) => mutation.type === "appendStream" && mutation.writer !== null,
+          ),
+      );
+      const shown = history[at];
+      if (shown?.type !== "committed") return null;
+      const runs = history
+        .slice(0, at)
+        .flatMap((seen) => (seen.type === "committed" ? seen.commit.mutations : []))
+        .flatMap((mutation) => (mutation.type === "insertRun" ? [mutation.run] : []));
+      const pauses = runs.map((run) => ({ type: "updateRun", run: { ...run, status: "paused" } }) as const);
+      return [
+        ...history.slice(0, at),
+        { ...shown, commit: { ...shown.commit, mutations: pauses } },
+        ...history.slice(at),
+      ];
+    };
+    expectNoticed("E4", paused);
+  });
+  test("a stream of which the storage has lost the last item", () => {
+    const lose = (stored: Of<"stored">): readonly Observation[] | null => {
+      const [full, ...others] = stored.streams.filter(({ page }) => page.items.length > 0);
+      if (full === undefined) return null;
+      const page = { ...full.page, end: full.page.end - 1, items: full.page.items.slice(0, -1) };
+      return [{ ...stored, streams: [{ ...full, page }, ...others] }];
+    };
+    expectNoticed("E1", first("stored", lose));
+  });
+  test("a trim beyond the end", () => {
+    expectNoticed(
+      "E1",
+      firstMutation((mutation) =>
+        mutation.type === "trimStream" ? [{ ...mutation, before: mutation.before + 100 }] : null,
+      ),
+    );
+  });
+});
+
 describe("key checker (E3)", () => {
   test("a run that does not wait for its turn", () => {
     expectNoticed(

@@ -1,7 +1,7 @@
 // What can be seen of the world from outside: the only thing that checkers know.
 
-import type { Commit, Question, Reply } from "@perdure/engine";
-import type { AttemptStart, Awaiting, Entry, Instant, Payload, Result, Run, RunId } from "@perdure/protocol";
+import type { Commit, Question, Reply, StreamPage } from "@perdure/engine";
+import type { AttemptStart, Awaiting, Entry, Instant, Payload, Result, Run, RunId, StreamRef } from "@perdure/protocol";
 
 export interface StoredRun {
   readonly run: Run;
@@ -44,13 +44,33 @@ export type Observation =
   | { readonly type: "executed"; readonly tick: number; readonly attempt: number; readonly command: number }
   /** The code of an attempt saw how a command ended. */
   | { readonly type: "observed"; readonly attempt: number; readonly command: number; readonly result: Result }
+  /** What an attempt said that may end in a stream: the items of an append, the result of a step. */
+  | {
+      readonly type: "said";
+      readonly attempt: number;
+      readonly command: number;
+      readonly payloads: readonly Payload[];
+    }
+  /** A step of an attempt wrote into a stream. */
+  | {
+      readonly type: "wrote";
+      readonly attempt: number;
+      readonly stream: string;
+      readonly items: readonly Payload[];
+      readonly writer: string;
+    }
   /** On replay the code asked for something else than what is recorded. */
   | { readonly type: "mismatch"; readonly attempt: number; readonly text: string }
   /** Somebody asks; the answer may never come. */
   | { readonly type: "asked"; readonly question: Question }
   | { readonly type: "replied"; readonly tick: number; readonly question: Question; readonly reply: Reply }
   /** All that the storage holds. */
-  | { readonly type: "stored"; readonly runs: readonly StoredRun[]; readonly states: readonly StoredState[] }
+  | {
+      readonly type: "stored";
+      readonly runs: readonly StoredRun[];
+      readonly states: readonly StoredState[];
+      readonly streams: readonly { readonly stream: StreamRef; readonly page: StreamPage }[];
+    }
   /** The faults are over, and the world is looked at from time to time. */
   | { readonly type: "pulse"; readonly tick: number }
   /** The world is at rest, or will not get there (`why`). */

@@ -85,9 +85,12 @@ const ACTIONS: readonly OperatorAction[] = [
   "attach",
 ];
 
+const OLD_FEATURES = FEATURES.filter((feature) => feature !== "stream");
+
 export function drawParameters(seed: number, random: Random, kind: "script" | "sdk"): Parameters {
   const some = (probability: number, value: () => number) => (random.chance(probability) ? value() : 0);
-  const features = new Set<Feature>(FEATURES.filter((feature) => feature === "step" || random.chance(0.7)));
+  const features = new Set<Feature>(OLD_FEATURES.filter((feature) => feature === "step" || random.chance(0.7)));
+  if (random.split("streams").chance(0.6)) features.add("stream"); // Seeds without them are the worlds that they were.
   const families = random.chance(0.25);
   const calm = random.chance(0.1); // A world without faults finds what needs none.
   const fault = (probability: number, value: () => number) => (calm ? 0 : some(probability, value));

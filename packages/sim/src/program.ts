@@ -22,7 +22,18 @@ export type Node =
   | { readonly op: "attach" | "output"; readonly to: Callee }
   | { readonly op: "all" | "race" | "seq"; readonly nodes: readonly Node[] }
   | { readonly op: "try"; readonly node: Node; readonly rescue: Node }
+  | StreamNode
   | { readonly op: "fail" };
+
+export interface StreamNode {
+  readonly op: "stream";
+  readonly verb: "append" | "read" | "length" | "trim";
+  /** Items to append, or the offset to read from. */
+  readonly number: number;
+}
+
+/** The one stream of a key (or of a run without one): all meet in it. */
+export const STREAM = "log";
 
 export interface StepNode {
   readonly op: "step";
@@ -33,6 +44,10 @@ export interface StepNode {
   readonly exhausted: "never" | "pause" | "throw";
   readonly terminal: boolean;
   readonly atMostOnce: boolean;
+  /** Its result goes into the stream. */
+  readonly into: boolean;
+  /** So often each try writes into the stream while it runs. */
+  readonly writes: number;
 }
 
 export interface Callee {
@@ -69,6 +84,7 @@ export const FEATURES = [
   "parallel",
   "try",
   "fail",
+  "stream",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 
@@ -124,6 +140,7 @@ const WEIGHTS: Readonly<Record<Feature, number>> = {
   parallel: 2,
   try: 1.5,
   fail: 0.3,
+  stream: 5,
 };
 
 class Author {
@@ -189,6 +206,12 @@ class Author {
           op: random.chance(0.65) ? "all" : "race",
           nodes: Array.from({ length: random.int(2, 3) }, () => this.#branch(depth + 1)),
         };
+      case "stream":
+        return {
+          op: "stream",
+          verb: random.weighted({ append: 6, read: 3, length: 1, trim: 3 }),
+          number: random.int(1, 3),
+        };
       case "try":
         return { op: "try", node: this.#node(depth + 1), rescue: this.#node(depth + 1) };
       default:
@@ -216,7 +239,8 @@ class Author {
 
   #step(): StepNode {
     const random = this.#random;
-    const { stepFails, atMostOnce } = this.#settings;
+    const { stepFails, atMostOnce, features } = this.#settings;
+    const streams = features.has("stream");
     const fails = random.chance(stepFails);
     return {
       op: "step",
@@ -225,6 +249,8 @@ class Author {
       exhausted: fails ? random.weighted({ never: 3, pause: 1, throw: 1 }) : "never",
       terminal: random.chance(stepFails * 0.3),
       atMostOnce: random.chance(atMostOnce),
+      into: streams && random.chance(0.4),
+      writes: streams && random.chance(0.3) ? random.int(1, 3) : 0,
     };
   }
 

@@ -1,9 +1,10 @@
 // Does the simulator find anything? For each promise an engine that breaks it, by a port that lies; some world of a few
 // hundred must show it.
 
-import type { Clock, Environment, Loaded, Store } from "@perdure/engine";
+import type { Clock, Environment, Loaded, Mutation, Store } from "@perdure/engine";
 import { AssertionError, type AttemptReplies, type Entry, type Executor, type Target } from "@perdure/protocol";
 import { describe, expect, test } from "vitest";
+import type { Random } from "./random.ts";
 import type { Sabotage } from "./sim-host.ts";
 import { runWorld } from "./world.ts";
 
@@ -63,6 +64,10 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
           around(store, { commit: async (commit) => (random.chance(0.1) ? undefined : store.commit(commit)) }),
       }),
     },
+    {
+      what: "a store that loses what is appended to streams",
+      make: () => committing((mutation, random) => (isAppend(mutation) && random.chance(0.05) ? [] : [mutation])),
+    },
   ],
   E2: [
     {
@@ -72,6 +77,28 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
           around(store, {
             loadStart: async (run, from) =>
               store.loadStart(run, from).then((start) => ({ ...start, entries: withoutLastResult(start.entries) })),
+          }),
+      }),
+    },
+    {
+      what: "a store that appends to streams twice",
+      make: () =>
+        committing((mutation, random) =>
+          isAppend(mutation) && random.chance(0.05)
+            ? [mutation, { ...mutation, from: mutation.from + mutation.items.length }]
+            : [mutation],
+        ),
+    },
+    {
+      what: "a store that forgets what stands in streams",
+      make: () => ({
+        store: (store) =>
+          around(store, {
+            load: async (needs) =>
+              store.load(needs).then((loaded) => ({
+                ...loaded,
+                ranges: loaded.ranges.map((range) => ({ ...range, items: range.items.map(() => '"another"') })),
+              })),
           }),
       }),
     },
@@ -100,6 +127,14 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
             }),
         };
       },
+    },
+    {
+      what: "steps whose writes come twice",
+      make: () => ({
+        executor: (executor: Executor): Executor => ({
+          start: (start, replies) => executor.start(start, stuttering(replies)),
+        }),
+      }),
     },
   ],
   E5: [
@@ -177,6 +212,35 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
     },
   ],
 };
+
+type AppendStream = Extract<Mutation, { type: "appendStream" }>;
+
+/** Of what a journal tells. */
+function isAppend(mutation: Mutation): mutation is AppendStream {
+  return mutation.type === "appendStream" && mutation.writer === null;
+}
+
+/** A store that makes other mutations of what it is to commit. */
+function committing(change: (mutation: Mutation, random: Random) => readonly Mutation[]): Sabotage {
+  return {
+    store: (store, random) =>
+      around(store, {
+        commit: (commit) =>
+          store.commit({ ...commit, mutations: commit.mutations.flatMap((mutation) => change(mutation, random)) }),
+      }),
+  };
+}
+
+function stuttering(replies: AttemptReplies): AttemptReplies {
+  return {
+    ...deaf(replies),
+    suspend: (awaiting, entriesSeen) => replies.suspend(awaiting, entriesSeen),
+    append: (stream, items, writer) => {
+      replies.append(stream, items, writer);
+      replies.append(stream, items, writer);
+    },
+  };
+}
 
 /** The methods: a copy of the object would leave its private fields behind. */
 function bound(environment: Environment): Omit<Environment, "deployment"> {

@@ -57,9 +57,19 @@ export class WatchedExecutor implements Executor {
 
   #watchReplies(run: RunId, attempt: number, replies: AttemptReplies): AttemptReplies {
     return {
-      command: (id, command, result, items) => replies.command(id, command, result, items),
-      append: (stream, items, writer) => replies.append(stream, items, writer),
-      propose: (id, result) => replies.propose(id, result),
+      command: (id, command, result, items) => {
+        if (items !== undefined) this.#said(run, attempt, { type: "said", attempt, command: id, payloads: items });
+        replies.command(id, command, result, items);
+      },
+      append: (stream, items, writer) => {
+        this.#said(run, attempt, { type: "wrote", attempt, stream, items, writer });
+        replies.append(stream, items, writer);
+      },
+      propose: (id, result) => {
+        if (result.kind === "value")
+          this.#said(run, attempt, { type: "said", attempt, command: id, payloads: [result.value] });
+        replies.propose(id, result);
+      },
       retrying: (id, tries, failure, retryAt) => replies.retrying(id, tries, failure, retryAt),
       end: (result) => {
         this.#over(run, attempt, "end");
@@ -76,6 +86,11 @@ export class WatchedExecutor implements Executor {
         replies.error(failure);
       },
     };
+  }
+
+  /** What an attempt says after its end is not heard (C1). */
+  #said(run: RunId, attempt: number, observation: Observation): void {
+    if (this.#live.get(run) === attempt) this.#watch.see(observation);
   }
 
   #over(run: RunId, attempt: number, how: AttemptEnd, more: object = {}): boolean {

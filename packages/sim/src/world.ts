@@ -13,8 +13,19 @@ import {
   type Mutation,
   openMemoryStore,
   type StoreReader,
+  type StreamPage,
 } from "@perdure/engine";
-import { type Awaiting, type Executor, isFinished, type Run, type RunId, valueResult } from "@perdure/protocol";
+import {
+  type Awaiting,
+  type Executor,
+  isFinished,
+  type Run,
+  type RunId,
+  streamOwner,
+  type StreamOwner,
+  type StreamRef,
+  valueResult,
+} from "@perdure/protocol";
 import { Agenda } from "./agenda.ts";
 import { Catalogue } from "./catalogue.ts";
 import { Checkers } from "./checkers/all.ts";
@@ -362,12 +373,29 @@ class World {
       if (key !== null && !states.has(`${service}/${key}`))
         states.set(`${service}/${key}`, { service, key, state: await reader.state({ service, key }) });
     }
-    this.#see({ type: "stored", runs, states: [...states.values()] });
+    this.#see({ type: "stored", runs, states: [...states.values()], streams: await this.#storedStreams(reader) });
     if (this.#checkers.violations.length > 0) return;
     const why = this.#isAtRest()
       ? null
       : `no rest ${this.#agenda.tick - faultTicks} ms and ${this.#events} events after the faults`;
     this.#see({ type: "settled", figures: this.#figures() ?? {}, why });
+  }
+
+  /** Of every run and key that there ever was. */
+  async #storedStreams(reader: StoreReader): Promise<Extract<Observation, { type: "stored" }>["streams"]> {
+    const owners = new Map<string, StreamOwner>();
+    for (const { record } of this.#checkers.shadow.bySeq.values()) {
+      const owner = streamOwner(record);
+      owners.set(JSON.stringify(owner), owner);
+    }
+    const found: { readonly stream: StreamRef; readonly page: StreamPage }[] = [];
+    for (const owner of owners.values()) {
+      for (const { name } of await reader.streams(owner)) {
+        const stream = { owner, name };
+        found.push({ stream, page: await reader.stream(stream, 0, Number.MAX_SAFE_INTEGER) });
+      }
+    }
+    return found;
   }
 
   #report(faultTicks: number): WorldReport {

@@ -20,7 +20,7 @@ const OUTPUT_TOKENS_MAX = 8_192;
 
 /** @throws BudgetExhaustedError where more was denied. */
 export async function leaseCall(ctx: Context, { models, options, budgets }: LeasedCall): Promise<BudgetLease> {
-  const bytes = new TextEncoder().encode(JSON.stringify([options.prompt, options.tools])).length;
+  const bytes = bytesOf([options.prompt, options.tools]);
   const estimate = estimateTokens(bytes, options.maxOutputTokens ?? OUTPUT_TOKENS_MAX);
   return await reserveBudget(ctx, budgets, {
     ...estimate,
@@ -59,4 +59,8 @@ function perToken(model: ModelRef, input: number, output: number, now: number): 
     now,
   });
   return cost.usd === null ? null : cost.usd / MILLION;
+}
+
+export function bytesOf(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
 }

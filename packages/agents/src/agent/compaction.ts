@@ -6,7 +6,7 @@ import { estimateTokens } from "../models/estimate.ts";
 import type { ModelAnswer } from "../models/types.ts";
 import { promptOf } from "./conversation.ts";
 import type { AgentSpec } from "./definition.ts";
-import { usageOf } from "./model-call.ts";
+import type { Usage } from "./messages.ts";
 import type { CompactionItem, TranscriptItem } from "./transcript.ts";
 
 const SUMMARIZE = [
@@ -18,7 +18,7 @@ const SUMMARIZE = [
 export interface Compaction {
   readonly options: Omit<LanguageModelV4CallOptions, "abortSignal">;
   readonly upTo: number;
-  item(answer: ModelAnswer): CompactionItem;
+  readonly item: (answer: ModelAnswer, usage: Usage) => CompactionItem;
 }
 
 export function requestTokens(options: Omit<LanguageModelV4CallOptions, "abortSignal">): number {
@@ -30,7 +30,7 @@ export function compactionOf(
   spec: AgentSpec,
   items: readonly TranscriptItem[],
   first: number,
-  keepTokens: number = spec.contextKeepTokens,
+  keepTokens: number,
 ): Compaction | undefined {
   const boundary = boundaryOf(spec, items, keepTokens);
   if (boundary === 0) return undefined;
@@ -44,7 +44,7 @@ export function compactionOf(
   return {
     options: { prompt },
     upTo,
-    item: (answer) => ({ type: "compaction", summary: textOf(answer), upTo, usage: usageOf(answer) }),
+    item: (answer, usage) => ({ type: "compaction", summary: textOf(answer), upTo, usage }),
   };
 }
 

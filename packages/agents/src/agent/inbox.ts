@@ -8,7 +8,7 @@
 // I3. Which messages are taken when follows from the journal alone: signals and answers come in its order.
 
 import { ARRIVAL_SIGNAL, type QueuedMessage } from "@perdure/protocol";
-import { internalsOf, isPerdureError, type ObjectContext, type RunId } from "@perdure/sdk";
+import { internalsOf, type ObjectContext, type RunId } from "@perdure/sdk";
 import { readMessage, type AgentMessage, type MessagePolicy } from "./messages.ts";
 
 /** Asks the turn to end, keeping what there is. */
@@ -36,9 +36,14 @@ export class Inbox {
   readonly #known: Set<RunId> = new Set();
   #pending: Arrival[] = [];
   #collected: Arrival[] = [];
+  /** Came before the message that starts anew, and had not been seen yet. */
+  #calledOff: Arrival[] = [];
   #controller: AbortController = new AbortController();
   /** Hooks are asked one after the other, in the order of arrival. */
   #deciding: Promise<void> = Promise.resolve();
+  /** What a hook threw, or a cancel that found nothing else waiting: the turn meets it when it looks here next. */
+  #failure: { readonly error: unknown } | undefined = undefined;
+  #closed = false;
   stopAsked = false;
   restart: Arrival | undefined = undefined;
 
@@ -72,14 +77,26 @@ export class Inbox {
     return this.#pending.length > 0 || this.stopAsked || this.restart !== undefined;
   }
 
-  /** Messages to be seen now (I1), without those that were withdrawn meanwhile. */
+  /** Messages to be seen now (I1), without those that were withdrawn meanwhile. @throws what a hook threw */
   async take(): Promise<readonly Arrival[]> {
     await this.#deciding;
+    if (this.#failure !== undefined) throw this.#failure.error;
     return await this.#present(this.#pending.splice(0));
+  }
+
+  /** True: nothing is to be seen, and what arrives from now on is left to its own turn (I2). */
+  async close(): Promise<boolean> {
+    await this.#deciding;
+    this.#closed = !this.waiting;
+    return this.#closed;
   }
 
   async takeCollected(): Promise<readonly Arrival[]> {
     return await this.#present(this.#collected.splice(0));
+  }
+
+  async takeCalledOff(): Promise<readonly Arrival[]> {
+    return await this.#present(this.#calledOff.splice(0));
   }
 
   async #present(arrivals: readonly Arrival[]): Promise<readonly Arrival[]> {
@@ -99,7 +116,7 @@ export class Inbox {
       for await (const value of this.#ctx.signals<T>(signal)) take(value);
     };
     receive().catch((error: unknown) => {
-      if (!isPerdureError(error)) throw error; // A cancel: the turn itself is told as well.
+      this.#failure ??= { error };
     });
   }
 
@@ -107,7 +124,11 @@ export class Inbox {
     const message = readMessage(queued.input);
     if (message === undefined || this.#known.has(queued.run)) return; // Not one: its own run will say so.
     this.#known.add(queued.run);
-    this.#deciding = this.#deciding.then(() => this.#decide(queued.run, message, early));
+    this.#deciding = this.#deciding
+      .then(() => (this.#closed ? undefined : this.#decide(queued.run, message, early)))
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      });
   }
 
   async #decide(run: RunId, message: AgentMessage, early: boolean): Promise<void> {
@@ -123,6 +144,8 @@ export class Inbox {
         this.#interrupt("interrupt");
         return;
       case "restart":
+        this.#calledOff.push(...this.#pending.splice(0));
+        if (this.restart !== undefined) this.#calledOff.push(this.restart);
         this.restart = arrival;
         this.#interrupt("restart");
         return;

@@ -25,37 +25,43 @@ const SHOWN: ReadonlySet<LanguageModelV4StreamPart["type"]> = new Set([
   "source",
 ]);
 
+export interface LiveOptions {
+  /** The name of the stream. */
+  readonly stream: string;
+  /** Else watchers see only that it goes on. */
+  readonly showsParts: boolean;
+}
+
 export class LiveParts {
   readonly #call: string;
   readonly #info: StepInfo;
   readonly #write: (event: CallEvent) => void;
+  readonly #showsParts: boolean;
   #begun = "";
-  #ended = "";
 
   /** @param call names the call in the stream. */
-  constructor(call: string, info: StepInfo, streamName: string) {
+  constructor(call: string, info: StepInfo, { stream: name, showsParts }: LiveOptions) {
     this.#call = call;
     this.#info = info;
-    const stream = info.stream<CallEvent>(streamName);
+    this.#showsParts = showsParts;
+    const stream = info.stream<CallEvent>(name);
     this.#write = (event) => stream.write(event);
   }
 
   part(part: LanguageModelV4StreamPart, attempt: ModelAttempt): void {
     if (!SHOWN.has(part.type)) return;
-    this.#write({ type: "part", call: this.#call, attempt: this.#begin(attempt), part });
-  }
-
-  end(attempt: ModelAttempt, outcome: "settled" | "failed", error: string | undefined): void {
     const number = this.#begin(attempt);
-    this.#ended = number;
-    const cause = error === undefined ? {} : { error };
-    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome, ...cause });
+    if (this.#showsParts) this.#write({ type: "part", call: this.#call, attempt: number, part });
   }
 
-  /** An interrupted call has an answer and no end of its own. */
-  settled(answer: ModelAnswer): void {
-    if (this.#begun === "" || this.#begun === this.#ended) return;
-    const outcome = answer.partial ? "interrupted" : "settled";
+  failed(attempt: ModelAttempt, error: string): void {
+    const number = this.#begin(attempt);
+    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome: "failed", error });
+  }
+
+  settled({ partial }: ModelAnswer): void {
+    if (this.#begun === "") return; // Interrupted before anything was asked.
+    const outcome = partial ? "interrupted" : "settled";
     this.#write({ type: "call-end", call: this.#call, attempt: this.#begun, outcome });
   }
 

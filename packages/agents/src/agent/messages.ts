@@ -55,6 +55,8 @@ export interface Usage {
   /** `null`: the price of a call is not known. */
   readonly usd: number | null;
   readonly calls: number;
+  /** Of an answer that was cut the provider does not say what it used: it was estimated. */
+  readonly estimated?: true;
 }
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, usd: 0, calls: 0 };
@@ -65,6 +67,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     outputTokens: a.outputTokens + b.outputTokens,
     usd: a.usd === null || b.usd === null ? null : a.usd + b.usd,
     calls: a.calls + b.calls,
+    ...(a.estimated === true || b.estimated === true ? { estimated: true as const } : {}),
   };
 }
 

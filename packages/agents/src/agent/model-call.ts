@@ -10,7 +10,7 @@ import type { ObjectContext, RetryOptions, StepInfo } from "@perdure/sdk";
 import type { BudgetLease } from "../budget/lease.ts";
 import { modelsOf } from "../models/of-context.ts";
 import type { ModelAnswer } from "../models/types.ts";
-import { leaseCall } from "./call-lease.ts";
+import { bytesOf, leaseCall } from "./call-lease.ts";
 import type { AgentSpec } from "./definition.ts";
 import { EVENTS } from "./events.ts";
 import { LiveParts } from "./live-parts.ts";
@@ -24,10 +24,12 @@ export interface ModelCall<Item> {
   /** The step's name. */
   readonly name: string;
   /** What goes into the transcript. */
-  readonly item: (answer: ModelAnswer) => Item;
+  readonly item: (answer: ModelAnswer, usage: Usage) => Item;
   readonly options: Omit<LanguageModelV4CallOptions, "abortSignal">;
   readonly interrupt: AbortSignal;
   readonly budgets: readonly string[];
+  /** What it says is not for watchers: that it goes on is. */
+  readonly unseen: boolean;
   /** A budget's soft threshold was passed. */
   readonly softPassed: (budgets: readonly string[]) => void;
 }
@@ -71,13 +73,13 @@ async function lend(
 
 async function ask<Item>(
   ctx: ObjectContext,
-  { spec, call, options, interrupt, item }: ModelCall<Item>,
+  { spec, call, options, interrupt, item, unseen }: ModelCall<Item>,
   info: StepInfo,
   lease: BudgetLease | undefined,
 ): Promise<Item> {
   const { gateway, resolve } = modelsOf(ctx);
   const models = await Promise.all(spec.models.map(resolve));
-  const live = new LiveParts(call, info, EVENTS);
+  const live = new LiveParts(call, info, { stream: EVENTS, showsParts: !unseen });
   const answer = await gateway.call({
     models,
     options: lease === undefined ? options : { ...options, maxOutputTokens: lease.maxOutputTokens },
@@ -88,32 +90,44 @@ async function ask<Item>(
     interrupt,
     ...(spec.options.timeouts === undefined ? {} : { timeouts: spec.options.timeouts }),
     onPart: (part, attempt) => live.part(part, attempt),
-    onAttemptEnd: (attempt, outcome) =>
-      live.end(attempt, outcome.kind, outcome.kind === "failed" ? outcome.error.message : undefined),
+    onAttemptEnd: (attempt, outcome) => {
+      if (outcome.kind === "failed") live.failed(attempt, outcome.error.message);
+    },
   });
   live.settled(answer);
-  return item(answer);
+  return item(answer, usageOf(answer, options));
 }
 
 /** An answer as the transcript keeps it. */
-export function assistantItem(call: string, answer: ModelAnswer): AssistantItem {
+export function assistantItem(call: string, answer: ModelAnswer, usage: Usage): AssistantItem {
   return {
     type: "assistant",
     call,
     content: answer.content,
     finish: answer.finishReason.unified,
-    usage: usageOf(answer),
+    usage,
     cost: answer.cost,
     model: `${answer.provider}/${answer.modelId}`,
     ...(answer.partial ? { partial: true as const } : {}),
   };
 }
 
-export function usageOf({ usage, cost }: ModelAnswer): Usage {
+/** A cut answer has no figures of the provider: about four bytes are a token. */
+const BYTES_PER_TOKEN = 4;
+
+export function usageOf(
+  { usage, cost, content }: ModelAnswer,
+  options: Pick<LanguageModelV4CallOptions, "prompt" | "tools">,
+): Usage {
+  const input = usage.inputTokens.total;
+  const output = usage.outputTokens.total;
+  if (input !== undefined && output !== undefined)
+    return { inputTokens: input, outputTokens: output, usd: cost.usd, calls: 1 };
   return {
-    inputTokens: usage.inputTokens.total ?? 0,
-    outputTokens: usage.outputTokens.total ?? 0,
+    inputTokens: input ?? Math.ceil(bytesOf([options.prompt, options.tools]) / BYTES_PER_TOKEN),
+    outputTokens: output ?? Math.ceil(bytesOf(content) / BYTES_PER_TOKEN),
     usd: cost.usd,
     calls: 1,
+    estimated: true,
   };
 }

@@ -11,13 +11,13 @@ export interface PreparedTools {
   find(name: string): PreparedTool | undefined;
 }
 
-export interface PreparedTool {
+interface PreparedTool {
   readonly tool: AnyTool;
   /** The input, as the schema makes it, or what is wrong with it. */
   read(text: string): Promise<ReadInput>;
 }
 
-export type ReadInput =
+type ReadInput =
   | { readonly ok: true; readonly value: unknown; readonly raw: JSONValue }
   | { readonly ok: false; readonly problem: string };
 

@@ -9,15 +9,16 @@
 //     to an end (it was killed), the message's own run goes on from what the transcript has.
 // T3. What the turn does follows from its journal alone: no clock, no chance, nothing of the outside beside `ctx`.
 
-import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4ToolCall } from "@ai-sdk/provider";
-import { CancelledError, isPerdureError, type ObjectContext } from "@perdure/sdk";
-import { asSchema } from "ai";
+import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall } from "@ai-sdk/provider";
+import { ContextLengthError } from "@perdure/protocol";
+import { CancelledError, isPerdureError, type ObjectContext, type RunId } from "@perdure/sdk";
 import { budgets as budgetObject } from "../budget/budgets.ts";
 import { modelName } from "../models/resolver.ts";
+import type { ModelAnswer } from "../models/types.ts";
 import type { AnyTool, Toolset } from "../tools/tool.ts";
 import { cancelChildren, childTools, type ChildStart } from "./children.ts";
 import { compactionOf, requestTokens } from "./compaction.ts";
-import { promptOf, textOf } from "./conversation.ts";
+import { contextStart, promptOf, textOf } from "./conversation.ts";
 import type { AgentSpec, TurnSoFar } from "./definition.ts";
 import { EVENTS, type AgentEvent } from "./events.ts";
 import { Inbox, type Arrival } from "./inbox.ts";
@@ -25,10 +26,18 @@ import { addUsage, NO_USAGE, type AgentAnswer, type AgentMessage, type Usage } f
 import { assistantItem, callModel } from "./model-call.ts";
 import { readResult } from "./read-result.ts";
 import { prepareTools, type PreparedTools } from "./prepared-tools.ts";
-import { CHILDREN_KEPT_MAX, TURNS_KEPT, writeSession, type Session, type Taken } from "./session-state.ts";
+import {
+  CHILDREN_KEPT_MAX,
+  MARKS_KEPT,
+  TURNS_PER_MARK,
+  writeSession,
+  type Session,
+  type Taken,
+} from "./session-state.ts";
+import { readOutput, responseFormat } from "./structured-output.ts";
 import { runToolCalls } from "./tool-calls.ts";
 import { askSources } from "./tool-sources.ts";
-import { TRANSCRIPT, type AssistantItem, type TranscriptItem } from "./transcript.ts";
+import { TRANSCRIPT, type AssistantItem, type MessageItem, type TranscriptItem } from "./transcript.ts";
 
 /** How often a model is asked again for an answer of the right form. */
 const OUTPUT_TRIES_MAX = 3;
@@ -52,12 +61,14 @@ export class Turn {
   /** Of the tool sources: the same throughout the turn. */
   #offered: Toolset = {};
   readonly #taken: Set<Arrival> = new Set();
+  /** Those of them that a restart has called off. */
+  readonly #calledOff: Set<Arrival> = new Set();
 
   constructor(ctx: ObjectContext, spec: AgentSpec, message: AgentMessage, session: Session) {
     this.#ctx = ctx;
     this.#spec = spec;
     this.#message = message;
-    this.#session = { ...session, turn: ctx.runId };
+    this.#session = { ...session, turn: ctx.runId, ...(spec.options.budget === undefined ? {} : { budget: true }) };
     this.#inbox = new Inbox(ctx, message.text, spec.options.onArrival);
     const own = spec.options.budget === undefined ? [] : [`${spec.name}/${ctx.key}`];
     this.#budgets = [...(message.budgets ?? []), ...own];
@@ -81,24 +92,23 @@ export class Turn {
   async #begin(seen: boolean): Promise<void> {
     const ctx = this.#ctx;
     const events = ctx.stream<AgentEvent>(EVENTS);
-    const [items, eventsAt, at] = await Promise.all([
+    const turns = this.#session.turns + 1;
+    const marks = turns % TURNS_PER_MARK === 1;
+    const [items, eventsAt] = await Promise.all([
       ctx.stream<TranscriptItem>(TRANSCRIPT).read(this.#session.contextFrom),
-      events.length(),
-      ctx.now(),
+      marks ? events.length() : undefined,
       this.#inbox.open(),
     ]);
     this.#items = items;
     this.#first = this.#session.contextFrom;
     this.#from = this.#next;
-    const starts = [...this.#session.turnStarts, eventsAt].slice(-TURNS_KEPT);
-    const oldest = starts[0] ?? 0;
-    if (this.#session.turnStarts.length >= TURNS_KEPT) events.trim(oldest);
+    this.#session = { ...this.#session, turns };
+    if (eventsAt !== undefined) this.#trimEvents(eventsAt);
     this.#openBudget();
     const collected = this.#message.policy === "collect" ? await this.#inbox.takeCollected() : [];
-    this.#session = { ...this.#session, turnStarts: starts };
-    this.#emit({ type: "turn-start", turn: ctx.runId, at });
-    if (!seen) this.#see({ run: ctx.runId, message: this.#message, policy: this.#message.policy ?? "steer" });
-    for (const arrival of collected) this.#take(arrival);
+    const own = { run: ctx.runId, message: this.#message, policy: this.#message.policy ?? "steer" } as const;
+    this.#see(seen ? [] : [own], { type: "turn-start", turn: ctx.runId });
+    this.#take(collected);
     this.#save();
     await this.#askSources();
   }
@@ -112,12 +122,18 @@ export class Turn {
     this.#save();
   }
 
+  /** Keeps the events of the last turns: what was said before is in the transcript. */
+  #trimEvents(at: number): void {
+    const [oldest, ...newer] = [...this.#session.marks, at];
+    const isFull = newer.length >= MARKS_KEPT;
+    if (isFull && oldest !== undefined) this.#ctx.stream(EVENTS).trim(newer[0] ?? oldest);
+    this.#session = { ...this.#session, marks: isFull ? newer : [...this.#session.marks, at] };
+  }
+
+  /** At every turn: it takes changed limits over, keeps what was spent, and ends a denial, so that it can ask anew. */
   #openBudget(): void {
     const { budget } = this.#spec.options;
     if (budget === undefined) return;
-    const limits = JSON.stringify(budget);
-    if (this.#session.budget === limits) return;
-    this.#session = { ...this.#session, budget: limits };
     void this.#ctx.send(budgetObject, `${this.#spec.name}/${this.#ctx.key}`).open(budget);
   }
 
@@ -129,7 +145,7 @@ export class Turn {
     const tools = await this.#tools();
     for (;;) {
       if (this.#inbox.stopAsked) return "stopped";
-      if (this.#inbox.restart !== undefined) this.#restart(this.#inbox.restart);
+      if (this.#inbox.restart !== undefined) await this.#restart(this.#inbox.restart);
       await this.#takeArrivals();
       if (this.#steps >= maxSteps || options.stopWhen?.(this.#soFar()) === true) return "steps";
       const item = await this.#ask(tools);
@@ -140,64 +156,76 @@ export class Turn {
       await options.onTurn?.(this.#ctx, this.#soFar());
       const calls = item.partial === true ? [] : item.content.filter(isOwnCall);
       if (calls.length > 0) await this.#runTools(calls, await this.#tools());
-      else if (item.partial !== true && !this.#inbox.waiting && (await this.#isAnswer(item))) return "answered";
+      else if (item.partial !== true && (await this.#isAnswer(item)) && (await this.#inbox.close())) return "answered";
     }
   }
 
+  /** Undefined where the loop has to look again: it was cut short before it was begun, or the request was too long. */
   async #ask(tools: PreparedTools): Promise<AssistantItem | undefined> {
-    const { spec } = { spec: this.#spec };
     const interrupt = this.#inbox.beginPhase();
     if (interrupt.aborted) return undefined;
-    const options = await this.#fitting(tools, interrupt);
+    let options = await this.#options(tools);
+    if (
+      requestTokens(options) > this.#spec.contextMaxTokens &&
+      (await this.#compact(interrupt, this.#spec.contextKeepTokens))
+    )
+      options = await this.#options(tools);
     const call = `c${this.#next}`;
+    try {
+      const name = `model ${modelName(this.#spec.models[0] ?? "")}`;
+      return await this.#call(name, call, options, interrupt, (answer, usage) => assistantItem(call, answer, usage));
+    } catch (error) {
+      // The model takes less than the agent's limit says: what is told to it is halved, as often as that helps.
+      const isTooLong = isPerdureError(error) && error.code === ContextLengthError.code;
+      const keepTokens = Math.floor(requestTokens(options) / 2);
+      if (isTooLong && (await this.#compact(interrupt, keepTokens))) return undefined;
+      throw error;
+    }
+  }
+
+  async #call<Item extends { readonly usage: Usage }>(
+    name: string,
+    call: string,
+    options: Omit<LanguageModelV4CallOptions, "abortSignal">,
+    interrupt: AbortSignal,
+    item: (answer: ModelAnswer, usage: Usage) => Item,
+    unseen = false,
+  ): Promise<Item | undefined> {
     return await callModel(this.#ctx, {
-      spec,
+      spec: this.#spec,
       call,
-      name: `model ${modelName(spec.models[0] ?? "")}`,
-      item: (answer) => assistantItem(call, answer),
+      name,
+      item,
       options,
       interrupt,
+      unseen,
       budgets: this.#budgets,
       softPassed: (budgets) => this.#emit({ type: "budget-soft", budgets }),
     });
   }
 
-  /** The request, after a compaction where it would be too large. */
-  async #fitting(
-    tools: PreparedTools,
-    interrupt: AbortSignal,
-  ): Promise<Omit<LanguageModelV4CallOptions, "abortSignal">> {
-    const options = await this.#options(tools);
-    if (requestTokens(options) <= this.#spec.contextMaxTokens) return options;
-    const compaction = compactionOf(this.#spec, this.#items, this.#first);
-    if (compaction === undefined) return options;
-    const item = await callModel(this.#ctx, {
-      spec: this.#spec,
-      call: `c${this.#next}`,
-      name: "compaction",
-      item: (answer) => compaction.item(answer),
-      options: compaction.options,
-      interrupt,
-      budgets: this.#budgets,
-      softPassed: (budgets) => this.#emit({ type: "budget-soft", budgets }),
-    });
-    if (item === undefined) return options;
+  /** False where there is nothing old enough to be told in short. */
+  async #compact(interrupt: AbortSignal, keepTokens: number): Promise<boolean> {
+    const compaction = compactionOf(this.#spec, this.#items, this.#first, keepTokens);
+    if (compaction === undefined) return false;
+    const item = await this.#call("compaction", `c${this.#next}`, compaction.options, interrupt, compaction.item, true);
+    if (item === undefined) return false;
     this.#items.push(item);
     this.#usage = addUsage(this.#usage, item.usage);
     this.#session = { ...this.#session, contextFrom: item.upTo };
     this.#emit({ type: "compaction", upTo: item.upTo });
     this.#save();
-    return await this.#options(tools);
+    return true;
   }
 
   async #options(tools: PreparedTools): Promise<Omit<LanguageModelV4CallOptions, "abortSignal">> {
     const { instructions, resultCharsMax, options } = this.#spec;
     const { maxOutputTokens, temperature, providerOptions, output } = options;
-    const schema = output === undefined ? undefined : ((await asSchema(output).jsonSchema) as JSONSchema7);
+    const format = output === undefined ? undefined : await responseFormat(output);
     return {
       prompt: promptOf(this.#items, this.#first, { instructions, resultCharsMax }),
       ...(tools.functions.length === 0 ? {} : { tools: [...tools.functions] }),
-      ...(schema === undefined ? {} : { responseFormat: { type: "json" as const, schema, name: "answer" } }),
+      ...(format === undefined ? {} : { responseFormat: format }),
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
       ...(temperature === undefined ? {} : { temperature }),
       ...(providerOptions === undefined ? {} : { providerOptions }),
@@ -252,42 +280,40 @@ export class Turn {
 
   async #takeArrivals(): Promise<void> {
     const arrivals = await this.#inbox.take();
-    for (const arrival of arrivals) this.#take(arrival);
+    this.#take(arrivals);
     if (arrivals.length > 0) this.#save();
   }
 
-  #take(arrival: Arrival): void {
-    this.#taken.add(arrival);
-    const taken: Taken = { turn: this.#ctx.runId };
-    this.#session = { ...this.#session, taken: { ...this.#session.taken, [arrival.run]: taken } };
-    this.#see(arrival);
+  #take(arrivals: readonly Arrival[]): void {
+    const taken: Record<RunId, Taken> = { ...this.#session.taken };
+    for (const arrival of arrivals) {
+      this.#taken.add(arrival);
+      taken[arrival.run] = { turn: this.#ctx.runId };
+    }
+    this.#session = { ...this.#session, taken };
+    this.#see(arrivals);
   }
 
-  #see({ run, message, policy }: Arrival): void {
-    const { text, from, notice, data } = message;
-    const sender = from === undefined ? {} : { from };
-    this.#record({
-      type: "message",
-      id: run,
-      text,
-      policy,
-      ...sender,
-      ...(notice === undefined ? {} : { notice }),
-      ...(data === undefined ? {} : { data }),
-    });
-    this.#emit({ type: "message", id: run, text, policy, ...sender });
+  /** Puts messages into the transcript, and tells watchers, in one entry each. */
+  #see(arrivals: readonly Arrival[], ...first: readonly AgentEvent[]): void {
+    const items = arrivals.map(messageItem);
+    this.#record(...items);
+    this.#emit(...first, ...items);
   }
 
   /** What was under way is called off with all sub-agents; the message begins anew. */
-  #restart(arrival: Arrival): void {
+  async #restart(arrival: Arrival): Promise<void> {
     this.#inbox.restart = undefined;
     this.#restarted = true;
+    this.#take(await this.#inbox.takeCalledOff());
+    for (const earlier of this.#taken) this.#calledOff.add(earlier);
     cancelChildren(this.#ctx, this.#session.children);
     this.#record({ type: "restart", from: this.#from });
+    this.#session = { ...this.#session, contextFrom: contextStart(this.#items, this.#first) };
     this.#emit({ type: "restart" });
     this.#from = this.#next;
     this.#steps = 0;
-    this.#take(arrival);
+    this.#take([arrival]);
     this.#save();
   }
 
@@ -325,7 +351,7 @@ export class Turn {
     this.#settleTaken({ answer });
     this.#emit({ type: "turn-end", turn: this.#ctx.runId, reason: answer.reason, usage: this.#usage });
     this.#save();
-    return this.#restarted ? { ...answer, text: "", reason: "restarted" } : answer;
+    return this.#restarted ? calledOff(answer) : answer;
   }
 
   /** What is final ends the taken messages as well; anything else is tried again, and then goes on from here. */
@@ -342,7 +368,10 @@ export class Turn {
 
   #settleTaken(end: NonNullable<Taken["end"]>): void {
     const taken = { ...this.#session.taken };
-    for (const { run } of this.#taken) taken[run] = { turn: this.#ctx.runId, end };
+    for (const arrival of this.#taken) {
+      const own = "answer" in end && this.#calledOff.has(arrival) ? { answer: calledOff(end.answer) } : end;
+      taken[arrival.run] = { turn: this.#ctx.runId, end: own };
+    }
     this.#session = { ...this.#session, taken };
   }
 
@@ -358,13 +387,14 @@ export class Turn {
     return { steps: this.#steps, usage: this.#usage, transcript: this.#items };
   }
 
-  #record(item: TranscriptItem): void {
-    this.#items.push(item);
-    this.#ctx.stream<TranscriptItem>(TRANSCRIPT).append(item);
+  #record(...items: readonly TranscriptItem[]): void {
+    if (items.length === 0) return;
+    this.#items.push(...items);
+    this.#ctx.stream<TranscriptItem>(TRANSCRIPT).append(...items);
   }
 
-  #emit(event: AgentEvent): void {
-    this.#ctx.stream<AgentEvent>(EVENTS).append(event);
+  #emit(...events: readonly AgentEvent[]): void {
+    if (events.length > 0) this.#ctx.stream<AgentEvent>(EVENTS).append(...events);
   }
 
   #save(): void {
@@ -372,18 +402,22 @@ export class Turn {
   }
 }
 
-type ReadOutput = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
+function messageItem({ run, message, policy }: Arrival): MessageItem {
+  const { text, from, notice, data } = message;
+  return {
+    type: "message",
+    id: run,
+    text,
+    policy,
+    ...(from === undefined ? {} : { from }),
+    ...(notice === undefined ? {} : { notice }),
+    ...(data === undefined ? {} : { data }),
+  };
+}
 
-async function readOutput(output: Parameters<typeof asSchema>[0], text: string): Promise<ReadOutput> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { ok: false, problem: "it is not JSON" };
-  }
-  const checked = await asSchema(output).validate?.(value);
-  if (checked === undefined) return { ok: true, value };
-  return checked.success ? { ok: true, value: checked.value } : { ok: false, problem: checked.error.message };
+/** What whoever asked before a restart is told. */
+function calledOff(answer: AgentAnswer): AgentAnswer {
+  return { text: "", reason: "restarted", usage: answer.usage, turn: answer.turn };
 }
 
 function contentText({ content }: AssistantItem): string {

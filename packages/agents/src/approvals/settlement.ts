@@ -12,7 +12,7 @@ import { ApprovalClosedError, ConflictError, isPerdureError } from "@perdure/pro
 import type { WorkflowPromise } from "@perdure/sdk";
 import type { ApprovalDecision } from "./types.ts";
 
-export interface Withdrawn {
+interface Withdrawn {
   readonly decision: "withdrawn";
   /** Absent where its run was killed: nobody was left to say when. */
   readonly at?: number;

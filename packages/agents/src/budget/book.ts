@@ -22,7 +22,7 @@ export interface Word {
 }
 
 /** `null`: no limit. */
-export type Limits = Readonly<Record<Dimension, number | null>>;
+type Limits = Readonly<Record<Dimension, number | null>>;
 
 export interface Book {
   readonly limits: Limits;

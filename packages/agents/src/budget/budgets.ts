@@ -4,8 +4,10 @@
 // questions and watches. No handler waits for anything but the clock and the state of a run, so the key is never held.
 //
 // Callers speak by one-way sends and listen on awakeables (see `reserveBudget`). A call would be a child of its caller,
-// and end with it: a caller that is killed could then tear the budget's own work in two. It also keeps the order: what
-// a run said comes into the lane before what a watch says about its end.
+// and end with it: what a caller had used that is killed, or cancelled, while its settlement stands in the lane would be
+// lost. It also keeps the order: what a run said comes into the lane before what a watch says about its end.
+//
+// The handlers are internal: `by` is only as true as whoever calls.
 
 import { isPerdureError, parseDuration, TerminalError } from "@perdure/protocol";
 import type { DefinedHandler, ObjectContext, ObjectDefinition, ObjectSharedContext, SharedHandler } from "@perdure/sdk";
@@ -41,7 +43,7 @@ import type { BudgetLimits, BudgetRaise, BudgetStatus, ReserveAnswer, SettleAnsw
 type Exclusive<Input, Output = void> = DefinedHandler<ObjectContext, [input: Input], Output>;
 
 export interface BudgetHandlers {
-  /** Opens the budget, or gives it other limits; what was spent, reserved and raised stays. */
+  /** Opens the budget, also with other limits; what was spent, reserved and raised stays. What was denied is asked anew. */
   readonly open: Exclusive<BudgetLimits, BudgetStatus>;
   readonly reserve: Exclusive<ReserveInput>;
   readonly settle: Exclusive<SettleInput>;
@@ -52,7 +54,7 @@ export interface BudgetHandlers {
   readonly answer: Exclusive<AnswerInput>;
   /** Adds to the limits. */
   readonly raise: Exclusive<RaiseInput, BudgetStatus>;
-  /** No to the open question, or to more in general: what does not fit fails from now on, until the budget is raised. */
+  /** No to the open question, or to more in general: what does not fit fails, until the budget is raised or opened again. */
   readonly deny: Exclusive<DenyInput, BudgetStatus>;
   readonly status: SharedHandler<ObjectSharedContext, [], BudgetStatus>;
 }
@@ -116,24 +118,21 @@ export const budgets: ObjectDefinition<BudgetHandlers> = object(
       });
     }),
 
-    raise: handler(
-      { input: raiseSchema, internal: false },
-      async (ctx: ObjectContext, input): Promise<BudgetStatus> => {
-        const book = await decidable(ctx, input);
-        return change(ctx, book, (current, now) => ({
-          book: raise(current, additionOf(input), wordOf(input), now),
-          effects: [],
-        }));
-      },
-    ),
+    raise: handler({ input: raiseSchema }, async (ctx: ObjectContext, input): Promise<BudgetStatus> => {
+      const book = await decidable(ctx, input);
+      return change(ctx, book, (current, now) => ({
+        book: raise(current, additionOf(input), wordOf(input), now),
+        effects: [],
+      }));
+    }),
 
-    deny: handler({ input: denySchema, internal: false }, async (ctx: ObjectContext, input): Promise<BudgetStatus> => {
+    deny: handler({ input: denySchema }, async (ctx: ObjectContext, input): Promise<BudgetStatus> => {
       const book = await decidable(ctx, input);
       const cause = book.question?.cause;
       return change(ctx, book, (current) => ({ book: deny(current, cause, wordOf(input)), effects: [] }));
     }),
 
-    status: shared({ internal: false }, async (ctx: ObjectSharedContext): Promise<BudgetStatus> => {
+    status: shared(async (ctx: ObjectSharedContext): Promise<BudgetStatus> => {
       const runs = runsIn(await ctx.keys());
       const ended = await Promise.all(runs.map((run) => hasEnded(ctx, run)));
       const dead = runs.filter((_, at) => ended[at]);
@@ -188,7 +187,12 @@ async function decidable(ctx: ObjectContext, { by }: DenyInput): Promise<Book> {
 // Carrying out
 // ------------
 
-/** Makes a change, serves the line, and writes the book. */
+type AskEffect = Extract<Effect, { type: "ask" }>;
+
+/**
+ * Makes a change, serves the line, and writes the book. Between the first effect and the book nothing is waited for, so
+ * that they are written together, even where somebody kills this run.
+ */
 async function change(
   ctx: ObjectContext,
   book: Book,
@@ -198,14 +202,17 @@ async function change(
   const first = take(book, now);
   await carryOut(ctx, first, now);
   let current = first.book;
+  let question: AskEffect | undefined = undefined;
   for (let again = true; again; ) {
     const head = current.waiting[0];
     const waiting = head === undefined ? undefined : await ctx.get<Waiting>(placeOf(head));
     const served = serve(current, waiting, now);
     await carryOut(ctx, served, now);
+    question = served.effects.find((effect) => effect.type === "ask");
     ({ book: current, again } = served);
   }
   ctx.set(BOOK, current);
+  if (question !== undefined) await ask(ctx, current, question, now);
   return statusOf(current, now);
 }
 
@@ -238,8 +245,7 @@ async function carryOut(ctx: ObjectContext, { book, effects }: Change, now: numb
         watch(ctx, effect.first ? await ctx.keys() : [placeOf(effect.reservation)]);
         break;
       case "ask":
-        await ask(ctx, book, effect, now);
-        break;
+        break; // After the book is written.
       case "withdraw": {
         const run = await ctx.get<string>(QUESTION);
         if (run !== undefined) ctx.run(run).cancel();
@@ -257,12 +263,7 @@ function watch(ctx: ObjectContext, places: readonly string[]): void {
   }
 }
 
-async function ask(
-  ctx: ObjectContext,
-  book: Book,
-  { number, cause, wish }: Extract<Effect, { type: "ask" }>,
-  now: number,
-): Promise<void> {
+async function ask(ctx: ObjectContext, book: Book, { number, cause, wish }: AskEffect, now: number): Promise<void> {
   const request = questionOf(ctx.key, book, cause, wish, now);
   try {
     const { id } = await ctx.send(budgetQuestions).ask({ budget: ctx.key, question: number, request });

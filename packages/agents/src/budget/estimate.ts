@@ -42,11 +42,7 @@ export function estimateTokens(
   checkCount("maxOutputTokens", maxOutputTokens);
   const minOutputTokens = options.minOutputTokens ?? MIN_OUTPUT_TOKENS;
   checkCount("minOutputTokens", minOutputTokens);
-  return {
-    inputTokens: Math.ceil(promptBytes / bytesPerToken),
-    maxOutputTokens,
-    minOutputTokens: Math.min(minOutputTokens, maxOutputTokens),
-  };
+  return { inputTokens: Math.ceil(promptBytes / bytesPerToken), maxOutputTokens, minOutputTokens };
 }
 
 /** @throws TerminalError */

@@ -57,22 +57,19 @@ type Verdict =
 export function reserve(book: Book, found: Reservation | undefined, wish: Waiting, now: number): Change {
   if (found?.state === "held") return { book, effects: [grantOf(book, found, wish.awakeable, now, false)] };
   if (found?.state === "waiting") return { book, effects: [{ type: "store", reservation: wish }] }; // Its place is kept.
-  // It is made again after it was settled: its caller was restarted from before, and will make the call once more.
-  const settled = book.settled.filter((id) => id !== wish.id);
-  const next = settled.length === book.settled.length ? book : { ...book, settled };
-  const verdict: Verdict = next.waiting.length === 0 ? judge(next, wish, now) : { kind: "wait" };
+  const verdict: Verdict = book.waiting.length === 0 ? judge(book, wish, now) : { kind: "wait" };
   switch (verdict.kind) {
     case "grant":
-      return hold(next, wish, verdict.cost, now);
+      return hold(book, wish, verdict.cost, now);
     case "deny":
-      return { book: next, effects: [{ type: "deny", awakeable: wish.awakeable, wish, cause: verdict.cause }] };
+      return { book: book, effects: [{ type: "deny", awakeable: wish.awakeable, wish, cause: verdict.cause }] };
     case "wait":
     case "ask":
       return {
-        book: { ...next, waiting: [...next.waiting, wish.id] },
+        book: { ...book, waiting: [...book.waiting, wish.id] },
         effects: [
           { type: "store", reservation: wish },
-          { type: "watch", reservation: wish.id, first: next.waiting.length === 0 },
+          { type: "watch", reservation: wish.id, first: book.waiting.length === 0 },
         ],
       };
     default:
@@ -130,10 +127,13 @@ export function abandon(book: Book, found: Reservation | undefined): Change {
 // What people say
 // ---------------
 
-/** Also of a budget that is open: the limits are then those, and what was spent, reserved and raised stays. */
+/**
+ * Also of a budget that is open: the limits are then those, and what was spent, reserved and raised stays. A no was said to
+ * what went on until now: what does not fit from here on is asked about again.
+ */
 export function open(book: Book | undefined, limits: BudgetLimits, now: number): Book {
   if (book === undefined) return emptyBook(limits, now);
-  const opened = { ...book, ...policyOf(limits) };
+  const opened = { ...book, ...policyOf(limits), denied: null, modelsDenied: [] };
   // A clock that nobody looked at has not been kept: it begins with its limit.
   const clock = book.limits.wallMs === null ? { ranMs: 0, since: book.question === null ? now : null } : book.clock;
   return levelled({ ...opened, clock }, now);

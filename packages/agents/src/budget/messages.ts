@@ -78,7 +78,9 @@ export const limitsSchema: StandardSchema<BudgetLimits> = z.strictObject({
   wall: z.exactOptional(duration),
   calls: z.exactOptional(count),
   soft: z.exactOptional(z.number().positive().max(1)),
-  approvers: z.exactOptional(z.array(text).readonly()),
+  approvers: z.exactOptional(
+    z.array(text).min(1, "nobody could ever answer: leave approvers out, or name one").readonly(),
+  ),
   unknownPrice: z.exactOptional(z.enum(["ask", "allow"])),
 });
 

@@ -3,6 +3,7 @@
 // Each is a run of its own, started by a one-way send, that tells the budget when it knows. A question that the budget
 // withdraws is cancelled, and its approval with it; what it says after that is about a question that is not open any more.
 
+import { newApprovalId } from "../approvals/approval-id.ts";
 import { isPerdureError } from "@perdure/protocol";
 import type { Context, ServiceDefinition } from "@perdure/sdk";
 import { service } from "@perdure/sdk";
@@ -12,14 +13,14 @@ import { type AnswerInput, readRaise } from "./messages.ts";
 /** The object's name: it refers to this service, so this service knows it by name only. */
 export const BUDGETS = "perdure.budgets";
 
-export interface AskInput {
+interface AskInput {
   readonly budget: string;
   /** Number of the question in its budget. */
   readonly question: number;
   readonly request: ApprovalRequest;
 }
 
-export interface WatchInput {
+interface WatchInput {
   readonly budget: string;
   readonly run: string;
 }
@@ -38,7 +39,7 @@ export const budgetQuestions: ServiceDefinition<BudgetQuestionHandlers> = servic
       try {
         let { title } = request;
         for (;;) {
-          const id = await ctx.step("approval id", () => crypto.randomUUID()); // Whoever knows it may answer.
+          const id = await newApprovalId(ctx);
           const decision: ApprovalDecision = await ctx.call(APPROVALS, id).run({ ...request, title });
           const word = wordOf(decision);
           if (decision.decision !== "approved") {
@@ -50,7 +51,8 @@ export const budgetQuestions: ServiceDefinition<BudgetQuestionHandlers> = servic
             await tell({ question, approved: true, raise, ...word });
             return;
           }
-          title = `${request.title} (the answer before could not be used: ${raise.problem})`;
+          const problem = raise.problem.slice(0, PROBLEM_LENGTH_MAX);
+          title = `${request.title} (the answer before could not be used: ${problem})`;
         }
       } catch (error) {
         // Without an answer the tree would wait for ever: that nobody can be asked is a no.
@@ -74,6 +76,9 @@ export const budgetQuestions: ServiceDefinition<BudgetQuestionHandlers> = servic
   // watch that has ended must not stand in the way of a new one.
   { internal: true, retention: "1m" },
 );
+
+/** A title is one line. */
+const PROBLEM_LENGTH_MAX = 200;
 
 function wordOf({ decision, by, comment }: ApprovalDecision): { readonly by?: string; readonly comment?: string } {
   const said = comment ?? (decision === "expired" ? "nobody answered in time" : undefined);

@@ -23,7 +23,8 @@ import type {
 import { CancelledError, internalsOf, type Context, type RetryOptions, type StepInfo } from "@perdure/sdk";
 import { leaseCall } from "../agent/call-lease.ts";
 import { LiveParts } from "../agent/live-parts.ts";
-import { MODEL_RETRY } from "../agent/model-call.ts";
+import type { Usage } from "../agent/messages.ts";
+import { MODEL_RETRY, usageOf } from "../agent/model-call.ts";
 import type { BudgetLease } from "../budget/lease.ts";
 import { partsOf, streamOf } from "../models/assembly.ts";
 import type { Lane } from "../models/fair-queue.ts";
@@ -122,7 +123,7 @@ class DurableModel implements LanguageModelV4 {
       this.#refuse(abortSignal); // Budgets may have made it wait.
       this.#warn(lease?.softPassed);
       const settled = await ctx.step(this.#name, (info) => this.#ask(info, options, abortSignal, lease), { retry });
-      if (lease !== undefined && "answer" in settled) await this.#settle(lease, settled.answer);
+      if (lease !== undefined && "answer" in settled) await this.#settle(lease, usageOf(settled.answer, options));
       return settled;
     } finally {
       lease?.release(); // Where it was settled this does nothing.
@@ -134,9 +135,8 @@ class DurableModel implements LanguageModelV4 {
     abortSignal?.throwIfAborted();
   }
 
-  async #settle(lease: BudgetLease, { usage, cost }: ModelAnswer): Promise<void> {
-    const tokens = (usage.inputTokens.total ?? 0) + (usage.outputTokens.total ?? 0);
-    const { softPassed } = await lease.settle({ tokens, usd: cost.usd });
+  async #settle(lease: BudgetLease, { inputTokens, outputTokens, usd }: Usage): Promise<void> {
+    const { softPassed } = await lease.settle({ tokens: inputTokens + outputTokens, usd });
     this.#warn(softPassed);
   }
 
@@ -156,7 +156,8 @@ class DurableModel implements LanguageModelV4 {
     const { gateway, resolve } = modelsOf(this.#ctx);
     const { stream, key, lane, timeouts } = this.#options;
     const models = withAttachments(await Promise.all(this.#models.map(resolve)), options.prompt);
-    const live = stream === undefined ? undefined : new LiveParts(info.idempotencyKey, info, stream);
+    const live =
+      stream === undefined ? undefined : new LiveParts(info.idempotencyKey, info, { stream, showsParts: true });
     try {
       const answer = await gateway.call({
         models,
@@ -170,10 +171,12 @@ class DurableModel implements LanguageModelV4 {
           ? {}
           : {
               onPart: (part, attempt) => live.part(part, attempt),
-              onAttemptEnd: (attempt, outcome) =>
-                live.end(attempt, outcome.kind, outcome.kind === "failed" ? outcome.error.message : undefined),
+              onAttemptEnd: (attempt, outcome) => {
+                if (outcome.kind === "failed") live.failed(attempt, outcome.error.message);
+              },
             }),
       });
+      live?.settled(answer);
       return { answer, id: answer.responseId ?? info.idempotencyKey };
     } catch (error) {
       if (abortSignal?.aborted !== true || info.signal.aborted) throw error;

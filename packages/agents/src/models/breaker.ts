@@ -69,7 +69,7 @@ export class Breaker {
   }
 
   /** How long no call will pass; 0 where one would pass now. */
-  get closedForMs(): number {
+  get refusesForMs(): number {
     switch (this.state) {
       case "closed":
         return 0;
@@ -82,7 +82,7 @@ export class Breaker {
 
   /** Undefined where no call may pass. */
   pass(): Pass | undefined {
-    if (this.closedForMs > 0) return undefined;
+    if (this.refusesForMs > 0) return undefined;
     const phase = this.#phase;
     const isProbe = this.#state === "half-open";
     if (isProbe) this.#isProbing = true;

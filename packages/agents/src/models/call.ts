@@ -40,8 +40,14 @@ export interface Gate {
   readonly breaker: Breaker;
 }
 
-/** `waitMs`: the same model may be asked again after that. */
-type Tried = { readonly answer: ModelAnswer } | { readonly error: ModelError; readonly waitMs: number | undefined };
+/** A request that is under way. */
+interface Sent {
+  readonly model: LanguageModelV4;
+  readonly attempt: ModelAttempt;
+  readonly generation: Generation;
+  readonly queuedMs: number;
+  readonly startedAt: number;
+}
 
 export class Call {
   readonly #shared: Shared;
@@ -67,31 +73,39 @@ export class Call {
 
   /** One model, until it answers or is not to be asked again. */
   async #ask(model: LanguageModelV4): Promise<ModelAnswer | ModelError> {
-    for (let tries = 1; ; tries += 1) {
-      const tried = await this.#try(model, tries);
-      if ("answer" in tried) return tried.answer;
-      if (tried.waitMs === undefined) return tried.error;
-      await this.#pause(tried.waitMs);
-    }
-  }
-
-  async #try(model: LanguageModelV4, tries: number): Promise<Tried> {
     const gate = this.#shared.gateOf(model);
-    const admission = await this.#queue(gate, model);
-    if (admission === undefined) return this.#halted(model);
-    if (admission instanceof ModelError) return { error: admission, waitMs: undefined };
-    const pass = gate.breaker.pass();
-    if (pass === undefined) {
-      admission.forgo();
-      return { error: this.#closedGate(gate, model), waitMs: undefined };
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await this.#try(model, gate);
+      if (outcome === "shut") return this.#leftAlone(gate, model);
+      if (!(outcome instanceof ModelError)) return outcome;
+      if (outcome.retryable && gate.breaker.refusesForMs > 0) return this.#leftAlone(gate, model, outcome);
+      const waitMs = this.#waitMs(outcome, tries);
+      if (waitMs === undefined) return outcome;
+      await this.#pause(waitMs);
     }
-    return this.#send(model, tries, admission, pass);
   }
 
-  /** Its turn; undefined where the call was halted meanwhile. */
-  async #queue(gate: Gate, model: LanguageModelV4): Promise<Admission | ModelError | undefined> {
-    if (this.#halt.kind !== undefined) return undefined;
-    if (gate.breaker.closedForMs > 0) return this.#closedGate(gate, model);
+  /** `shut`: by the breaker. */
+  async #try(model: LanguageModelV4, gate: Gate): Promise<ModelAnswer | ModelError | "shut"> {
+    const admission = await this.#queue(gate);
+    if (admission === "halted") return this.#halted(model);
+    if (admission === "shut") return "shut";
+    const pass = gate.breaker.pass();
+    if (pass !== undefined) return this.#send(model, admission, pass);
+    admission.forgo();
+    return "shut";
+  }
+
+  /** Until the next try; undefined where there is none. */
+  #waitMs(error: ModelError, tries: number): number | undefined {
+    const { retry, ports } = this.#shared;
+    return error.retryable ? retry.waitMs(tries, error.retryAfter, ports) : undefined;
+  }
+
+  /** Waits for its turn. */
+  async #queue(gate: Gate): Promise<Admission | "halted" | "shut"> {
+    if (this.#halt.kind !== undefined) return "halted";
+    if (gate.breaker.refusesForMs > 0) return "shut";
     const { key, lane, estimatedTokens, options } = this.#request;
     const tokens = gate.limiter.countsTokens ? (estimatedTokens ?? estimateTokens(options)) : 0;
     const ticket = gate.limiter.enter({ lane, key, tokens });
@@ -103,29 +117,25 @@ export class Call {
     for (const stop of stops) stop();
     if (this.#halt.kind !== undefined) {
       admission?.forgo();
-      return undefined;
+      return "halted";
     }
-    return admission ?? this.#closedGate(gate, model);
+    return admission ?? "shut";
   }
 
-  async #send(model: LanguageModelV4, tries: number, admission: Admission, pass: Pass): Promise<Tried> {
-    const { ports } = this.#shared;
-    const startedAt = ports.now();
+  async #send(model: LanguageModelV4, admission: Admission, pass: Pass): Promise<ModelAnswer | ModelError> {
     const attempt = { number: this.#attempts.length + 1, provider: model.provider, modelId: model.modelId };
     const generation = this.#generation(model, attempt);
+    const sent = { model, attempt, generation, queuedMs: admission.waitedMs, startedAt: this.#shared.ports.now() };
     let verdict: Verdict = "none";
     try {
       const end = await generation.run();
-      const error = this.#errorOf(end, model, generation.assembly);
+      const error = end.kind === "failed" ? this.#classified(sent, end.error) : undefined;
       verdict = verdictOn(end, error);
-      const outcome = end.kind === "settled" ? "settled" : (error?.kind ?? "interrupted");
-      this.#attempts.push(this.#record(attempt, startedAt, admission, generation, outcome, error));
-      return this.#conclude(model, tries, attempt, generation.assembly, end, error);
+      this.#attempts.push(this.#record(sent, end, error));
+      return this.#conclude(sent, end, error);
     } finally {
-      const { inputTokens, outputTokens } = generation.assembly.usage;
-      const used = inputTokens.total === undefined ? undefined : inputTokens.total + (outputTokens.total ?? 0);
       pass(verdict);
-      admission.settle(used);
+      admission.settle(tokensOf(generation.assembly));
     }
   }
 
@@ -142,41 +152,37 @@ export class Call {
     });
   }
 
-  #errorOf(end: GenerationEnd, model: LanguageModelV4, { hasOutput }: Assembly): ModelError | undefined {
-    if (end.kind !== "failed") return undefined;
+  #classified({ model, generation }: Sent, error: unknown): ModelError {
     const { provider, modelId } = model;
-    return classify(end.error, { provider, modelId, now: this.#shared.ports.now(), hasOutput });
+    const { hasOutput } = generation.assembly;
+    return classify(error, { provider, modelId, now: this.#shared.ports.now(), hasOutput });
   }
 
-  #conclude(
-    model: LanguageModelV4,
-    tries: number,
-    attempt: ModelAttempt,
-    assembly: Assembly,
-    end: GenerationEnd,
-    error: ModelError | undefined,
-  ): Tried {
+  #conclude(sent: Sent, end: GenerationEnd, error: ModelError | undefined): ModelAnswer | ModelError {
+    const { model, attempt, generation } = sent;
+    const { assembly } = generation;
     if (end.kind === "aborted") throw this.#halt.reason;
     if (error === undefined || error.kind === "refused") {
       this.#request.onAttemptEnd?.(attempt, { kind: "settled" });
-      return { answer: this.#answer(model, assembly, finishOf(assembly, error), end.kind === "interrupted") };
+      return this.#answer(model, assembly, finishOf(assembly, error), end.kind === "interrupted");
     }
     this.#request.onAttemptEnd?.(attempt, { kind: "failed", error, partialText: assembly.text });
-    const waitMs = error.retryable ? this.#shared.retry.waitMs(tries, error.retryAfter, this.#shared.ports) : undefined;
-    return { error, waitMs };
+    return error;
   }
 
   /** It was stopped before anything was sent. */
-  #halted(model: LanguageModelV4): Tried {
+  #halted(model: LanguageModelV4): ModelAnswer {
     if (this.#halt.kind === "aborted") throw this.#halt.reason;
     const assembly = new Assembly();
-    return { answer: this.#answer(model, assembly, finishOf(assembly, undefined), true) };
+    return this.#answer(model, assembly, finishOf(assembly, undefined), true);
   }
 
-  #closedGate({ breaker }: Gate, { provider, modelId }: LanguageModelV4): ModelError {
-    const retryAfterMs = Math.max(1, breaker.closedForMs);
-    const message = `${provider}/${modelId}: too many of its last calls failed, so it is left alone for ${retryAfterMs} ms`;
-    return new ModelError(message, { kind: breaker.lastFailure, provider, modelId, retryAfterMs });
+  /** @param said what it answered to this call, if it was asked at all. */
+  #leftAlone({ breaker }: Gate, { provider, modelId }: LanguageModelV4, said?: ModelError): ModelError {
+    const retryAfterMs = Math.max(1, breaker.refusesForMs, said?.retryAfter ?? 0);
+    const what = said === undefined ? `${provider}/${modelId}: ` : `${said.message}; `;
+    const message = `${what}too many of its last calls failed, so it is left alone for ${retryAfterMs} ms`;
+    return new ModelError(message, { kind: breaker.lastFailure, provider, modelId, retryAfterMs, cause: said });
   }
 
   /** Ends early when the call is halted; the next try finds out. */
@@ -190,22 +196,16 @@ export class Call {
     });
   }
 
-  #record(
-    attempt: ModelAttempt,
-    startedAt: number,
-    admission: Admission,
-    generation: Generation,
-    outcome: AttemptRecord["outcome"],
-    error: ModelError | undefined,
-  ): AttemptRecord {
+  #record(sent: Sent, end: GenerationEnd, error: ModelError | undefined): AttemptRecord {
+    const { attempt, generation, queuedMs, startedAt } = sent;
     const { firstPartAt } = generation;
     return {
       ...attempt,
       startedAt,
-      queuedMs: admission.waitedMs,
+      queuedMs,
       durationMs: this.#shared.ports.now() - startedAt,
       ...(firstPartAt === undefined ? {} : { firstTokenMs: firstPartAt - startedAt }),
-      outcome,
+      outcome: error?.kind ?? (end.kind === "settled" ? "settled" : "interrupted"),
       ...(error === undefined ? {} : { message: error.message }),
     };
   }
@@ -242,6 +242,12 @@ async function admitted(ticket: Ticket): Promise<Admission | undefined> {
   } catch {
     return undefined; // It left the queue; why is known to whoever took it out.
   }
+}
+
+/** Input and output, as far as the provider said; undefined where it did not. */
+function tokensOf({ usage }: Assembly): number | undefined {
+  const input = usage.inputTokens.total;
+  return input === undefined ? undefined : input + (usage.outputTokens.total ?? 0);
 }
 
 function verdictOn(end: GenerationEnd, error: ModelError | undefined): Verdict {

@@ -37,81 +37,96 @@ const openai = (status: number, code: string | null, type = "invalid_request_err
 const anthropic = (status: number, type: string, message = "words") =>
   http({ status, message, data: { type: "error", error: { type, message } } });
 
+type Case = readonly [what: string, error: unknown, kind: ModelErrorKind];
+
+const OPENAI: readonly Case[] = [
+  ["OpenAI: too long", openai(400, "context_length_exceeded"), "context-length"],
+  ["OpenAI: no credit, though its status is that of a rate limit", openai(429, "insufficient_quota"), "unauthorized"],
+  ["OpenAI: rate", openai(429, "rate_limit_exceeded", "tokens"), "rate-limited"],
+  ["OpenAI: wrong key, though its type is that of a bad request", openai(401, "invalid_api_key"), "unauthorized"],
+  ["OpenAI: 401 without a code", openai(401, null), "unauthorized"],
+  ["OpenAI: no such model", openai(404, "model_not_found"), "bad-request"],
+  ["OpenAI: a parameter", openai(400, "unsupported_parameter"), "bad-request"],
+  ["OpenAI: server", openai(500, null, "server_error"), "server"],
+  ["OpenAI: policy", openai(400, "content_policy_violation"), "refused"],
+  [
+    "Azure: filter",
+    http({
+      status: 400,
+      data: { error: { code: "content_filter", innererror: { code: "ResponsibleAIPolicyViolation" } } },
+    }),
+    "refused",
+  ],
+];
+
+const ANTHROPIC: readonly Case[] = [
+  ["Anthropic: overloaded", anthropic(529, "overloaded_error"), "overloaded"],
+  ["Anthropic: rate", anthropic(429, "rate_limit_error"), "rate-limited"],
+  ["Anthropic: size", anthropic(413, "request_too_large"), "context-length"],
+  [
+    "Anthropic: too long",
+    anthropic(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+    "context-length",
+  ],
+  [
+    "Anthropic: words about length in another place",
+    anthropic(400, "invalid_request_error", "messages.1: the prompt is too long-winded"),
+    "bad-request",
+  ],
+  [
+    "Anthropic: filter",
+    anthropic(400, "invalid_request_error", "Output blocked by content filtering policy"),
+    "refused",
+  ],
+  ["Anthropic: credit", anthropic(400, "billing_error"), "unauthorized"],
+  ["Anthropic: key", anthropic(401, "authentication_error"), "unauthorized"],
+  ["Anthropic: permission", anthropic(403, "permission_error"), "unauthorized"],
+  ["Anthropic: model", anthropic(404, "not_found_error"), "bad-request"],
+  ["Anthropic: server", anthropic(500, "api_error"), "server"],
+];
+
+const OTHERS: readonly Case[] = [
+  [
+    "a code in the body only",
+    http({ status: 500, body: JSON.stringify({ type: "overloaded_error", message: "Overloaded" }) }),
+    "overloaded",
+  ],
+  [
+    "Google: exhausted",
+    http({ status: 429, data: { error: { code: 429, status: "RESOURCE_EXHAUSTED" } } }),
+    "rate-limited",
+  ],
+  ["Google: unavailable", http({ status: 503, data: { error: { code: 503, status: "UNAVAILABLE" } } }), "overloaded"],
+  ["a proxy's page", http({ status: 502, body: "<html>Bad Gateway</html>" }), "server"],
+  ["a status alone: 503", http({ status: 503 }), "overloaded"],
+  ["a status alone: 408", http({ status: 408 }), "server"],
+  ["a status alone: 422", http({ status: 422 }), "bad-request"],
+  [
+    "no connection",
+    http({ message: "Cannot connect to API", cause: Object.assign(new Error("x"), { code: "ECONNREFUSED" }) }),
+    "network",
+  ],
+  [
+    "nonsense instead of JSON",
+    http({
+      status: 200,
+      message: "Invalid JSON response",
+      cause: new JSONParseError({ text: "x", cause: undefined }),
+    }),
+    "server",
+  ],
+  ["no key at all", new LoadAPIKeyError({ message: "OpenAI API key is missing" }), "unauthorized"],
+  [
+    "no such model, says the provider's package",
+    new NoSuchModelError({ modelId: "x", modelType: "languageModel" }),
+    "bad-request",
+  ],
+  ["anything else", new TypeError("x is not a function"), "unknown"],
+  ["a text that was thrown", "oh", "unknown"],
+];
+
 describe("errors before an answer", () => {
-  it.each<[string, unknown, ModelErrorKind]>([
-    ["OpenAI: too long", openai(400, "context_length_exceeded"), "context-length"],
-    ["OpenAI: no credit, though its status is that of a rate limit", openai(429, "insufficient_quota"), "unauthorized"],
-    ["OpenAI: rate", openai(429, "rate_limit_exceeded", "tokens"), "rate-limited"],
-    ["OpenAI: wrong key, though its type is that of a bad request", openai(401, "invalid_api_key"), "unauthorized"],
-    ["OpenAI: 401 without a code", openai(401, null), "unauthorized"],
-    ["OpenAI: no such model", openai(404, "model_not_found"), "bad-request"],
-    ["OpenAI: a parameter", openai(400, "unsupported_parameter"), "bad-request"],
-    ["OpenAI: server", openai(500, null, "server_error"), "server"],
-    ["OpenAI: policy", openai(400, "content_policy_violation"), "refused"],
-    [
-      "Azure: filter",
-      http({
-        status: 400,
-        data: { error: { code: "content_filter", innererror: { code: "ResponsibleAIPolicyViolation" } } },
-      }),
-      "refused",
-    ],
-    ["Anthropic: overloaded", anthropic(529, "overloaded_error"), "overloaded"],
-    ["Anthropic: rate", anthropic(429, "rate_limit_error"), "rate-limited"],
-    ["Anthropic: size", anthropic(413, "request_too_large"), "context-length"],
-    [
-      "Anthropic: too long",
-      anthropic(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
-      "context-length",
-    ],
-    [
-      "Anthropic: words about length in another place",
-      anthropic(400, "invalid_request_error", "messages.1: the prompt is too long-winded"),
-      "bad-request",
-    ],
-    ["Anthropic: credit", anthropic(400, "billing_error"), "unauthorized"],
-    ["Anthropic: key", anthropic(401, "authentication_error"), "unauthorized"],
-    ["Anthropic: permission", anthropic(403, "permission_error"), "unauthorized"],
-    ["Anthropic: model", anthropic(404, "not_found_error"), "bad-request"],
-    ["Anthropic: server", anthropic(500, "api_error"), "server"],
-    [
-      "a code in the body only",
-      http({ status: 500, body: JSON.stringify({ type: "overloaded_error", message: "Overloaded" }) }),
-      "overloaded",
-    ],
-    [
-      "Google: exhausted",
-      http({ status: 429, data: { error: { code: 429, status: "RESOURCE_EXHAUSTED" } } }),
-      "rate-limited",
-    ],
-    ["Google: unavailable", http({ status: 503, data: { error: { code: 503, status: "UNAVAILABLE" } } }), "overloaded"],
-    ["a proxy's page", http({ status: 502, body: "<html>Bad Gateway</html>" }), "server"],
-    ["a status alone: 503", http({ status: 503 }), "overloaded"],
-    ["a status alone: 408", http({ status: 408 }), "server"],
-    ["a status alone: 422", http({ status: 422 }), "bad-request"],
-    [
-      "no connection",
-      http({ message: "Cannot connect to API", cause: Object.assign(new Error("x"), { code: "ECONNREFUSED" }) }),
-      "network",
-    ],
-    [
-      "nonsense instead of JSON",
-      http({
-        status: 200,
-        message: "Invalid JSON response",
-        cause: new JSONParseError({ text: "x", cause: undefined }),
-      }),
-      "server",
-    ],
-    ["no key at all", new LoadAPIKeyError({ message: "OpenAI API key is missing" }), "unauthorized"],
-    [
-      "no such model, says the provider's package",
-      new NoSuchModelError({ modelId: "x", modelType: "languageModel" }),
-      "bad-request",
-    ],
-    ["anything else", new TypeError("x is not a function"), "unknown"],
-    ["a text that was thrown", "oh", "unknown"],
-  ])("%s", (_, error, kind) => {
+  it.each([...OPENAI, ...ANTHROPIC, ...OTHERS])("%s", (_, error, kind) => {
     expect(kindOf(error)).toBe(kind);
   });
 });

@@ -1,3 +1,4 @@
+import { assert } from "@perdure/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FairQueue, INTERACTIVE_RUN_MAX, type Lane, type Place } from "./fair-queue.ts";
@@ -32,17 +33,17 @@ class Watched {
   remove(at: number): void {
     const found = this.inside[at];
     if (found === undefined) return;
-    expect(this.queue.remove(found.place)).toBe(true);
-    expect(this.queue.remove(found.place)).toBe(false);
+    assert(this.queue.remove(found.place), "what is inside can leave");
+    assert(!this.queue.remove(found.place), "and leaves once");
     this.#left(found.item);
   }
 
   shift(): Item | undefined {
     const peeked = this.queue.peek();
     const item = this.queue.shift();
-    expect(item).toBe(peeked);
-    if (item === undefined) expect(this.inside).toEqual([]);
-    else this.#left(item);
+    assert(item === peeked, "peek tells what shift takes");
+    assert((item === undefined) === (this.inside.length === 0), "it gives as long as it has");
+    if (item !== undefined) this.#left(item);
     return item;
   }
 

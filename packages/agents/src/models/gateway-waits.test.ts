@@ -49,6 +49,37 @@ describe("an abort", () => {
     expect(model.requests).toHaveLength(1);
   });
 
+  it("is passed on to the request", async () => {
+    const world = new CallWorld();
+    const model = world.model(() => STALL);
+    let passed: AbortSignal | undefined;
+    const watched: LanguageModelV4 = {
+      ...model,
+      doStream: (options) => {
+        passed = options.abortSignal;
+        return model.doStream(options);
+      },
+    };
+    const controller = new AbortController();
+    const call = world.gateway.call(world.request(watched, { signal: controller.signal }));
+    await turn();
+    expect(passed?.aborted).toBe(false);
+    controller.abort(REASON);
+    await expect(call).rejects.toBe(REASON);
+    expect(passed?.aborted).toBe(true);
+  });
+
+  it("in the moment of its turn gives that back", async () => {
+    const world = new CallWorld({ limits: { scripted: { requestsPerMinute: 1 } } });
+    const model = world.model(() => "x");
+    const controller = new AbortController();
+    const call = world.gateway.call(world.request(model, { signal: controller.signal }));
+    controller.abort(REASON); // It has its turn since it asked, and does not know yet.
+    await expect(call).rejects.toBe(REASON);
+    expect(world.gateway.figures().limits["scripted"]).toMatchObject({ running: 0, requests: 0 });
+    expect(model.requests).toHaveLength(0);
+  });
+
   it("is heard where the model does not listen", async () => {
     const world = new CallWorld();
     const deaf: LanguageModelV4 = { ...world.model(() => "x"), doStream: () => new Promise(() => undefined) };
@@ -72,7 +103,9 @@ describe("an interrupt", () => {
     );
     await turn();
     controller.abort();
-    expect(await call).toMatchObject({
+    const answer = await call;
+    expect(JSON.parse(JSON.stringify(answer))).toStrictEqual(answer);
+    expect(answer).toMatchObject({
       content: [{ type: "text", text: "so far" }],
       finishReason: { unified: "interrupted" },
       partial: true,
@@ -127,6 +160,7 @@ describe("silence", () => {
       { timeouts },
     );
     expect(slow.attempts[0]).toMatchObject({ firstTokenMs: 999 });
+    expect(world.clock.pending).toBe(0);
   });
 
   it("between two", async () => {
@@ -202,6 +236,17 @@ describe("a breaker that is open", () => {
     expect(world.clock.now() - begun).toBe(0);
   });
 
+  it("makes the call that opened it go to the fallback without waiting for another try", async () => {
+    const world = new CallWorld({ breaker: { ...breaker, callsMin: 1 } });
+    const ill = world.model(() => ({ error: "overloaded" }));
+    const begun = world.clock.now();
+    const answer = await world.ask([ill, world.model(() => "ok", { provider: "other" })]);
+    expect([answer.provider, ill.requests.length, world.clock.now() - begun]).toEqual(["other", 1, 0]);
+    const alone = new CallWorld({ breaker: { ...breaker, callsMin: 1 } });
+    const error = { kind: "overloaded", retryAfter: 20_000, message: expect.stringMatching(/Overloaded.*left alone/) };
+    await expect(alone.ask(alone.model(() => ({ error: "overloaded" })))).rejects.toMatchObject(error);
+  });
+
   it("says when the next probe goes where there is no fallback, and closes when that succeeds", async () => {
     const world = new CallWorld({ breaker });
     let isIll = true;
@@ -215,6 +260,7 @@ describe("a breaker that is open", () => {
     expect(probe.status).toBe("fulfilled");
     expect(other).toMatchObject({ status: "rejected", reason: { retryAfter: 20_000 } });
     expect(world.gateway.figures().breakers["scripted"]).toMatchObject({ state: "closed" });
+    expect(world.gateway.figures().limits["scripted"]).toMatchObject({ running: 0 });
   });
 
   it("empties the queue of those who wait for that provider, whoever opened it", async () => {
@@ -229,8 +275,19 @@ describe("a breaker that is open", () => {
     await turn();
     await expect(world.gateway.call(world.request(ill))).rejects.toMatchObject({ kind: "overloaded" });
     expect((await waiting).provider).toBe("other");
+    const late = await world.gateway.call(world.request([slow, well]));
+    expect(late.provider).toBe("other"); // Not after its turn in the queue, which does not move.
     controller.abort();
     await stalled;
+  });
+
+  it("does not hide an error that is final", async () => {
+    const world = new CallWorld({ breaker: { ...breaker, callsMin: 1 } });
+    const long = world.model(() => ({ error: "context-length", firstTokenMs: 1_000 }));
+    const call = world.gateway.call(world.request(long));
+    await turn();
+    await expect(world.ask(world.model(() => ({ error: "server" })))).rejects.toMatchObject({ kind: "server" });
+    await expect(world.clock.until(call)).rejects.toMatchObject({ code: "P0071" });
   });
 
   it("does not come of limits, wrong keys or bad requests", async () => {

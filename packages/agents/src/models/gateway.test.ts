@@ -51,7 +51,7 @@ describe("an answer", () => {
       partial: false,
       attempts: [{ number: 1, outcome: "settled", queuedMs: 0 }],
     });
-    expect(JSON.parse(JSON.stringify(answer))).toEqual(answer);
+    expect(JSON.parse(JSON.stringify(answer))).toStrictEqual(answer);
     expect(parts[0]).toEqual(["stream-start", { number: 1, provider: "scripted", modelId: "model" }]);
     expect(parts.filter(([type]) => type === "text-delta")).toHaveLength(3);
     expect(parts.at(-1)?.[0]).toBe("finish");
@@ -167,6 +167,17 @@ describe("tries", () => {
     expect(answer.attempts.map(({ outcome }) => outcome)).toEqual(["overloaded", "settled"]);
   });
 
+  it("are made for a stream that ends without saying so", async () => {
+    const world = new CallWorld();
+    const model = world.model(() => "x");
+    const mute = {
+      ...model,
+      doStream: () => Promise.resolve({ stream: new ReadableStream({ start: (c) => c.close() }) }),
+    };
+    const error = await failureOf(world.ask(mute));
+    expect(error).toMatchObject({ kind: "cut-stream", message: "scripted/model: the answer broke off before its end" });
+  });
+
   it("are not made when a listener of the caller fails", async () => {
     const world = new CallWorld();
     const model = world.model(() => "x");
@@ -241,10 +252,21 @@ describe("final errors", () => {
     expect(await failureOf(world.ask([wrong, long]))).toMatchObject({ code: "P0071", metadata: { provider: "b" } });
   });
 
-  it("are raised for a call without a model, and for limits that nobody could keep", async () => {
+  it("are raised for a call without a model", async () => {
     const world = new CallWorld();
     await expect(world.gateway.call(world.request([]))).rejects.toThrow(DefinitionError);
-    const limits = { openai: { concurrency: 0 } };
-    expect(() => new ModelGateway({ ports: new FakeClock(), limits })).toThrow(/limits\["openai"\]\.concurrency is 0/);
+  });
+
+  it.each([
+    [{ limits: { openai: { concurrency: 0 } } }, 'limits["openai"].concurrency is 0: it has to be at least 1'],
+    [{ limits: { openai: { tokensPerMinute: Number.NaN } } }, 'limits["openai"].tokensPerMinute is NaN'],
+    [{ breaker: { windowMs: 0 } }, "breaker.windowMs is 0: it has to be more than 0"],
+    [{ breaker: { failureRate: 50 } }, "breaker.failureRate is 50: it has to be more than 0 and at most 1"],
+    [{ retry: { initialMs: -1 } }, "retry.initialMs is -1: it has to be at least 0"],
+    [{ timeouts: { firstTokenMs: 0 } }, "timeouts.firstTokenMs is 0: it has to be at least 1"],
+  ])("are raised for numbers that nobody could keep: %o", (options, message) => {
+    const make = () => new ModelGateway({ ports: new FakeClock(), ...options });
+    expect(make).toThrow(DefinitionError);
+    expect(make).toThrow(message);
   });
 });

@@ -10,6 +10,7 @@ import { DefinitionError } from "@perdure/protocol";
 import { Breaker, type BreakerOptions, type BreakerState } from "./breaker.ts";
 import { Call, type Gate, type Shared } from "./call.ts";
 import { Limiter, type LimiterFigures, type LimitOptions } from "./limiter.ts";
+import { checkOptions } from "./options.ts";
 import { type PriceList, providerName } from "./prices.ts";
 import { type RetryOptions, RetryPlan } from "./retry.ts";
 import type { GatewayPorts, ModelAnswer, ModelRequest, ModelTimeouts } from "./types.ts";
@@ -34,7 +35,7 @@ export interface GatewayOptions {
 export interface GatewayFigures {
   /** By the name that the limit was found under; the provider's name where there is none. */
   readonly limits: Readonly<Record<string, LimiterFigures>>;
-  readonly breakers: Readonly<Record<string, { readonly state: BreakerState; readonly closedForMs: number }>>;
+  readonly breakers: Readonly<Record<string, { readonly state: BreakerState; readonly refusesForMs: number }>>;
 }
 
 /** Models that reason are silent for minutes; only a provider that is dead is silent for longer. */
@@ -49,8 +50,9 @@ export class ModelGateway {
   readonly #shared: Shared;
 
   constructor(options: GatewayOptions) {
+    checkOptions(options);
     this.#ports = options.ports;
-    this.#limits = checkedLimits(options.limits ?? {});
+    this.#limits = options.limits ?? {};
     this.#breakerOptions = options.breaker;
     this.#shared = {
       ports: options.ports,
@@ -76,7 +78,7 @@ export class ModelGateway {
   figures(): GatewayFigures {
     const limits = [...this.#limiters].map(([name, limiter]) => [name, limiter.figures()] as const);
     const breakers = [...this.#breakers].map(([name, breaker]) => {
-      return [name, { state: breaker.state, closedForMs: breaker.closedForMs }] as const;
+      return [name, { state: breaker.state, refusesForMs: breaker.refusesForMs }] as const;
     });
     return { limits: Object.fromEntries(limits), breakers: Object.fromEntries(breakers) };
   }
@@ -104,14 +106,4 @@ export class ModelGateway {
     }
     return breaker;
   }
-}
-
-function checkedLimits(limits: Readonly<Record<string, LimitOptions>>): Readonly<Record<string, LimitOptions>> {
-  for (const [name, limit] of Object.entries(limits)) {
-    for (const [option, value] of Object.entries(limit)) {
-      if (Number.isFinite(value) && value >= 1) continue;
-      throw new DefinitionError(`limits["${name}"].${option} is ${value}: it has to be at least 1, or left out`);
-    }
-  }
-  return limits;
 }

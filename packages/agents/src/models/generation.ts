@@ -50,7 +50,7 @@ export class Generation {
   async run(): Promise<GenerationEnd> {
     const { halt, timeouts } = this.#request;
     const { totalMs } = timeouts;
-    const stopListening = halt.listen(() => this.#finish({ kind: halt.kind ?? "aborted" }));
+    const stopListening = halt.listen(() => this.#halted());
     const cancelTotal =
       totalMs === undefined ? undefined : this.#timer("timeout-total", totalMs, "it took longer than");
     this.#watchSilence("timeout-first-token", timeouts.firstTokenMs, "it sent nothing for");
@@ -107,6 +107,13 @@ export class Generation {
     } catch (error) {
       throw new ListenerError("onPart threw", { cause: error });
     }
+  }
+
+  #halted(): void {
+    const kind = this.#request.halt.kind ?? "aborted";
+    // Interrupted after its last word: there is nothing left to interrupt.
+    if (kind === "interrupted" && this.assembly.finishReason !== undefined) this.#closed();
+    else this.#finish({ kind });
   }
 
   /** The stream has no more parts. */

@@ -1,5 +1,5 @@
-// What ends a call from outside: `abort` (it rejects) or `interrupt` (it resolves with what there is). An abort that comes
-// after an interrupt still counts.
+// What ends a call from outside: `abort` (it rejects) or `interrupt` (it resolves with what there is). Where both happened,
+// the abort counts.
 
 export type HaltKind = "aborted" | "interrupted";
 

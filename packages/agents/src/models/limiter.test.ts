@@ -46,6 +46,7 @@ class House {
   readonly clock = new FakeClock();
   readonly limiter: Limiter;
   readonly starts: Start[] = [];
+  readonly violations: string[] = [];
   readonly #limit: Required<LimitOptions>;
   running = 0;
   ended = 0;
@@ -74,9 +75,10 @@ class House {
     const recent = this.starts.filter(({ at }) => at + MINUTE > now);
     const tokens = recent.reduce((sum, start) => sum + start.tokens, 0);
     this.running += 1;
-    expect(this.running).toBeLessThanOrEqual(this.#limit.concurrency);
-    expect(recent.length + 1).toBeLessThanOrEqual(this.#limit.requestsPerMinute);
-    expect(tokens === 0 || tokens + visit.estimate <= this.#limit.tokensPerMinute).toBe(true);
+    if (this.running > this.#limit.concurrency) this.violations.push(`${this.running} at once`);
+    if (recent.length + 1 > this.#limit.requestsPerMinute) this.violations.push(`${recent.length + 1} in a minute`);
+    if (tokens > 0 && tokens + visit.estimate > this.#limit.tokensPerMinute)
+      this.violations.push(`${tokens} + ${visit.estimate} tokens in a minute`);
     const start = { at: now, tokens: visit.estimate };
     this.starts.push(start);
     this.clock.delay(visit.lastsMs, () => {
@@ -95,6 +97,7 @@ describe("the limiter", () => {
         const house = new House(limit);
         for (const one of visits) house.clock.delay(one.atMs, () => house.arrive(one));
         while (house.clock.pending > 0) await house.clock.advance(5_000);
+        expect(house.violations).toEqual([]);
         expect(house.ended + house.left).toBe(visits.length);
         expect(house.limiter.figures()).toMatchObject({ running: 0, waiting: { interactive: 0, batch: 0 } });
       }),
@@ -133,6 +136,36 @@ describe("the limiter", () => {
     first.forgo();
     await second.admitted;
     expect(limiter.figures()).toMatchObject({ running: 1, requests: 1, tokens: 10 });
+  });
+
+  it("lets the small one in at once when the large one before it leaves", async () => {
+    const limiter = new Limiter(new FakeClock(), { tokensPerMinute: 100 });
+    const enter = (tokens: number) => limiter.enter({ lane: "interactive", key: "a", tokens });
+    await enter(80).admitted;
+    const [large, small] = [enter(50), enter(10)];
+    expect(large.leave("gone")).toBe(true);
+    await small.admitted;
+    await expect(large.admitted).rejects.toBe("gone");
+  });
+
+  it("does not hear of tokens whose minute is over", async () => {
+    const clock = new FakeClock();
+    const limiter = new Limiter(clock, { tokensPerMinute: 100 });
+    const long = await limiter.enter({ lane: "interactive", key: "a", tokens: 10 }).admitted;
+    clock.pass(MINUTE);
+    expect(limiter.figures()).toMatchObject({ running: 1, requests: 0, tokens: 0 });
+    long.settle(5_000);
+    expect(limiter.figures()).toMatchObject({ running: 0, requests: 0, tokens: 0 });
+  });
+
+  it("counts right over many minutes", async () => {
+    const clock = new FakeClock();
+    const limiter = new Limiter(clock, { requestsPerMinute: 1_000 });
+    for (let i = 0; i < 5_000; i += 1) {
+      (await limiter.enter({ lane: "batch", key: "a", tokens: 0 }).admitted).settle(undefined);
+      clock.pass(100);
+    }
+    expect(limiter.figures()).toMatchObject({ running: 0, requests: 599 });
   });
 
   it("goes on in time when the wall clock is set back by a day", async () => {

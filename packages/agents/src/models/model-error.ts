@@ -33,7 +33,7 @@ export interface ModelErrorDetails {
 }
 
 /** Would the same request, sent again to the same model, have a chance? */
-export function isRetryable(kind: ModelErrorKind): boolean {
+function isRetryable(kind: ModelErrorKind): boolean {
   switch (kind) {
     case "rate-limited":
     case "overloaded":

@@ -264,7 +264,7 @@ function messageOf(message: LanguageModelV4Message): ScriptedMessage {
     if (part.type === "text" || part.type === "reasoning") return part.text;
     if (part.type !== "tool-result") return "";
     const { output } = part;
-    return "value" in output ? textOf(output.value) : "";
+    return "value" in output ? textOf(output.value) : (output.reason ?? "denied");
   });
   return { role: message.role, text: texts.filter((text) => text !== "").join("\n") };
 }

@@ -99,15 +99,14 @@ async function create(ctx: ObjectContext, spec: StoredSpec, now: number): Promis
 
 /** Who paused a schedule by hand finds it paused after a deploy, too. */
 async function change(ctx: ObjectContext, before: ScheduleRecord, spec: StoredSpec, now: number): Promise<void> {
-  const isTiming = !sameJson(before.spec.timing, spec.timing);
+  const replaced = sameJson(before.spec.timing, spec.timing) ? undefined : before.spec.timing;
   const paused = before.spec.paused === spec.paused ? before.paused : spec.paused;
   const record: ScheduleRecord = { ...before, spec, paused };
-  if (before.paused) {
-    const decidedUntil = isTiming ? now : before.decidedUntil;
-    if (paused) ctx.set("schedule", { ...record, decidedUntil });
-    else await wake(ctx, { ...record, decidedUntil }, now);
-  } else if (paused) hold(ctx, record);
-  else await (isTiming ? advance(ctx, record, now, before.spec.timing) : advance(ctx, record, now));
+  if (!before.paused && !paused) return advance(ctx, record, now, replaced);
+  // The new timing owes nothing for the time before it.
+  const settled = replaced === undefined ? record : { ...record, decidedUntil: now };
+  if (paused) hold(ctx, settled);
+  else await wake(ctx, settled, now);
 }
 
 async function pause(ctx: ObjectContext): Promise<ScheduleState> {
@@ -159,8 +158,8 @@ async function tick(ctx: ObjectContext): Promise<void> {
 
 async function begun(ctx: ObjectContext, report: BegunReport): Promise<void> {
   const record = await ctx.get<ScheduleRecord>("schedule");
-  if (record === undefined) return; // It was removed meanwhile.
   const { id, run, outcome } = report;
+  if (record === undefined || !record.waiting.some((other) => other.id === id)) return; // It was removed meanwhile.
   const waiting = record.waiting.filter((other) => other.id !== id);
   ctx.set("schedule", { ...record, waiting, last: run ?? record.last });
   const history = (await ctx.get<readonly ScheduleStart[]>("history")) ?? [];

@@ -42,7 +42,8 @@ export function cancelTree(batch: Batch, run: HotRun): void {
   for (const child of children) cancelTree(batch, child);
 }
 
-function openChildren(batch: Batch, run: HotRun): HotRun[] {
+/** Children that are awaited and have not ended. */
+export function openChildren(batch: Batch, run: HotRun): HotRun[] {
   const open: HotRun[] = [];
   for (const id of batch.view.childrenOf(run.record.id)) {
     const child = batch.view.run(id);

@@ -13,9 +13,14 @@ import { setStatus } from "./status.ts";
 import { trimStreams } from "./streams.ts";
 import { CANCEL_SIGNAL, VOID } from "@perdure/protocol";
 
+/** The code let its own cancel end it. */
+export function isCancelled(result: Result): boolean {
+  return result.kind === "failure" && result.failure.errorCode === CancelledError.code;
+}
+
 function statusOf(result: Result): RunStatus {
   if (result.kind !== "failure") return "succeeded";
-  if (result.failure.errorCode === CancelledError.code) return "cancelled";
+  if (isCancelled(result)) return "cancelled";
   return result.failure.errorCode === KilledError.code ? "killed" : "failed";
 }
 

@@ -1,4 +1,4 @@
-// Contract: whatever happens, a store looks as the memory store does (T1 to T5). Each random history is committed to
+// Contract: whatever happens, a store looks as the memory store does (T1 to T6). Each random history is committed to
 // both, and everything that the port can show is compared; contradictions and stale epochs are refused by both.
 
 import { AssertionError, FencedError, RUN_STATUSES } from "@perdure/protocol";
@@ -24,7 +24,7 @@ const SEQS: readonly number[] = Array.from({ length: 40 }, (_, i) => i + 1);
 
 export function describeProperties(contract: StoreContract): void {
   describe("random histories", () => {
-    test("T1 to T5: it looks as the memory store does", async () => {
+    test("T1 to T6: it looks as the memory store does", async () => {
       const property = fc.asyncProperty(histories(contract.largePayloadBytes), (history) =>
         compareHistories(contract, history),
       );

@@ -19,7 +19,7 @@ export interface CrashTest {
   /** Compares results. Default: equal as JSON. */
   readonly same?: (reference: Result, actual: Result) => boolean;
   /** What else has to be the same when the run has ended, for example `(world) => world.stream(…)`. Compared as JSON. */
-  readonly observe?: (world: TestWorld) => Promise<unknown> | unknown;
+  readonly observe?: (world: TestWorld) => unknown;
   readonly limits?: Partial<Limits>;
   /** Called before each world, to empty what steps write to outside of it. */
   readonly reset?: () => void;

@@ -4,6 +4,7 @@
 // that sleeps for a week ends at once. The world can be crashed at any commit and opened again on the same storage, which
 // is what `crashAtEveryEntry` does.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import {
   Loop,
   createMemoryStorage,
@@ -87,7 +88,9 @@ export class TestWorld {
   readonly #loop: Loop;
   readonly #alarms: Alarm[] = [];
   #turns = 0;
-  #steps = 0;
+  /** Steps whose closures run. One that waits for a time of the world's clock is not busy. */
+  readonly #steps: Set<RunningStep> = new Set();
+  readonly #inStep: AsyncLocalStorage<RunningStep> = new AsyncLocalStorage();
   #activity = 0;
   #crashed = false;
   /** The engine itself broke: nothing goes on any more. */
@@ -216,12 +219,18 @@ export class TestWorld {
     return open;
   }
 
+  #isBusy(): boolean {
+    if (this.#turns > 0 || this.#loop.figures.queued > 0) return true;
+    for (const { alarms } of this.#steps) if (alarms === 0) return true;
+    return false;
+  }
+
   /** Lets everything happen that can happen without time passing. */
   async settle(): Promise<void> {
     for (let idle = 0; idle < IDLE_TURNS && !this.#crashed; ) {
       const before = this.#activity;
       await macrotask();
-      const busy = this.#turns > 0 || this.#steps > 0 || this.#loop.figures.queued > 0 || before !== this.#activity;
+      const busy = this.#isBusy() || before !== this.#activity;
       idle = busy ? 0 : idle + 1;
     }
   }
@@ -311,6 +320,26 @@ export class TestWorld {
     };
   }
 
+  #delay(ms: number, callback: () => void): () => void {
+    const step = this.#inStep.getStore();
+    if (step === undefined) return this.#addAlarm(this.memory.now + ms, callback);
+    let pending = true;
+    const over = (): void => {
+      if (pending) step.alarms -= 1;
+      pending = false;
+    };
+    step.alarms += 1;
+    const cancel = this.#addAlarm(this.memory.now + ms, () => {
+      over();
+      this.#activity += 1;
+      callback();
+    });
+    return () => {
+      over();
+      cancel();
+    };
+  }
+
   readonly #clock: Clock = {
     now: () => this.memory.now,
     wakeAt: (at, callback) => this.#addAlarm(at, callback),
@@ -334,7 +363,7 @@ export class TestWorld {
       random: () => 0.5,
       afterMicrotasks: (callback) => queueMicrotask(() => process.nextTick(callback)),
       afterTicks: (callback) => this.#soon(callback),
-      delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback),
+      delay: (ms, callback) => this.#delay(ms, callback),
       createAbortController: () => new AbortController(),
       runStep: (scope, body) => this.#runStep(scope, body),
       ...(log === undefined ? {} : { log }),
@@ -351,13 +380,14 @@ export class TestWorld {
       command,
       journaledBefore: this.#hasResult(run, command),
     });
-    this.#steps += 1;
+    const running: RunningStep = { alarms: 0 };
+    this.#steps.add(running);
     const done = (): void => {
-      this.#steps -= 1;
+      this.#steps.delete(running);
       this.#activity += 1;
     };
     try {
-      const result = body();
+      const result = this.#inStep.run(running, body);
       void Promise.resolve(result).then(done, done);
       return result;
     } catch (error) {
@@ -375,6 +405,11 @@ export class TestWorld {
         (entry.kind === "command" && entry.id === command && entry.result !== undefined),
     );
   }
+}
+
+interface RunningStep {
+  /** Times that it waits for. */
+  alarms: number;
 }
 
 interface Alarm {

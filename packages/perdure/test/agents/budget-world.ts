@@ -54,7 +54,22 @@ async function call(ctx: Context, input: CallInput): Promise<CallOutput> {
   };
 }
 
-export const caller = service("caller", { call });
+/** More than a budget remembers of what was settled. */
+export const OTHERS = 20;
+
+const caller = service("caller", {
+  call,
+  /** Lets go of the call, and has made it all the same. */
+  async regrets(ctx, input: CallInput): Promise<void> {
+    const estimate = estimateTokens(input.inputTokens, input.maxOutputTokens, { bytesPerToken: 1 });
+    const lease = await reserveBudget(ctx, input.budgets, { ...estimate, price: null });
+    lease.release();
+    await lease.settle({ tokens: 60, usd: null });
+    const others = Array.from({ length: OTHERS }, () => call(ctx, { ...input, inputTokens: 1, maxOutputTokens: 0 }));
+    await Promise.all(others);
+    await lease.settle({ tokens: 60, usd: null });
+  },
+});
 
 export interface TreeInput extends Omit<CallInput, "budgets"> {
   readonly limits: BudgetLimits;
@@ -68,7 +83,7 @@ export interface TreeInput extends Omit<CallInput, "budgets"> {
 const OVER = "over";
 
 /** A root with children that call at the same time. Gives what they used, and how the budget stands. */
-export const tree = service("tree", {
+const tree = service("tree", {
   async run(
     ctx,
     input: TreeInput,
@@ -171,6 +186,11 @@ export class BudgetWorld extends TestWorld {
     return run;
   }
 
+  /** One of the messages that budgets send to themselves. */
+  async say(budget: string, handler: string, input: object): Promise<unknown> {
+    return this.#ask({ service: budgets.name, key: budget, handler }, input);
+  }
+
   async #ask(
     target: { readonly service: string; readonly key: string; readonly handler: string },
     input?: unknown,
@@ -186,4 +206,27 @@ export class BudgetWorld extends TestWorld {
 
 function isOpen(status: string): boolean {
   return status === "running" || status === "suspended";
+}
+
+export const aCall = (input: Partial<CallInput> = {}): CallInput => ({
+  budgets: ["b"],
+  inputTokens: 10,
+  maxOutputTokens: 90,
+  ...input,
+});
+
+export async function worldWith(limits: BudgetLimits): Promise<BudgetWorld> {
+  const world = await new BudgetWorld().open();
+  await world.openBudget("b", limits);
+  return world;
+}
+
+export async function outputOf(world: BudgetWorld, run: RunId): Promise<CallOutput> {
+  const result = await world.finish(run);
+  if (result?.kind !== "value") throw new Error(JSON.stringify(result));
+  return JSON.parse(String(result.value)) as CallOutput;
+}
+
+export async function statusesOf(world: BudgetWorld, runs: readonly RunId[]): Promise<readonly (string | undefined)[]> {
+  return Promise.all(runs.map(async (run) => (await world.run(run))?.status));
 }

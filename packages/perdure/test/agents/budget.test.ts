@@ -1,33 +1,19 @@
 // Budgets in a world: trees that call in parallel, people who raise and deny, callers that die.
 
 import { budgets, type BudgetStatus } from "@perdure/agents";
-import type { RunId } from "@perdure/protocol";
 import { describe, expect, test } from "vitest";
 import { crashAtEveryEntry, type TestWorld } from "../../src/testing.ts";
-import { approvals, BudgetWorld, SERVICES, type CallInput, type CallOutput, type TreeInput } from "./budget-world.ts";
-
-const call = (input: Partial<CallInput> = {}): CallInput => ({
-  budgets: ["b"],
-  inputTokens: 10,
-  maxOutputTokens: 90,
-  ...input,
-});
-
-async function worldWith(limits: Parameters<BudgetWorld["openBudget"]>[1]): Promise<BudgetWorld> {
-  const world = await new BudgetWorld().open();
-  await world.openBudget("b", limits);
-  return world;
-}
-
-async function outputOf(world: BudgetWorld, run: RunId): Promise<CallOutput> {
-  const result = await world.finish(run);
-  if (result?.kind !== "value") throw new Error(JSON.stringify(result));
-  return JSON.parse(String(result.value)) as CallOutput;
-}
-
-async function statusesOf(world: BudgetWorld, runs: readonly RunId[]): Promise<readonly (string | undefined)[]> {
-  return Promise.all(runs.map(async (run) => (await world.run(run))?.status));
-}
+import {
+  aCall as call,
+  approvals,
+  BudgetWorld,
+  OTHERS,
+  outputOf,
+  SERVICES,
+  statusesOf,
+  type TreeInput,
+  worldWith,
+} from "./budget-world.ts";
 
 /** Whoever is asked says `decision`. */
 function answering(decision: object): (world: TestWorld) => Promise<boolean> {
@@ -86,15 +72,16 @@ describe("a tree", () => {
     expect(denied).toBe(7);
     // What a child's own budget denied came back to the root, which had granted it.
     expect(root).toMatchObject({ spent: { tokens: 800 }, reserved: { tokens: 0 }, overshoot: { tokens: 0 } });
+    expect(root.unsettled.tokens).toBe(0);
   });
 
   test("crashed at every entry, it spends the same", async () => {
     const input: TreeInput = {
-      children: 3,
+      children: 2,
       calls: 1,
       inputTokens: 40,
       maxOutputTokens: 60,
-      limits: { tokens: 200, wall: "10h" },
+      limits: { tokens: 150, wall: "10h" },
       childLimits: { tokens: 1_000 },
       takes: "1m",
     };
@@ -106,9 +93,9 @@ describe("a tree", () => {
       same: (a, b) => JSON.stringify(figuresOf(a)) === JSON.stringify(figuresOf(b)),
     });
     expect(figuresOf(report.result)).toMatchObject({
-      used: 300,
+      used: 200,
       denied: 0,
-      root: { limits: { tokens: 300 }, spent: { tokens: 300, calls: 3 }, reserved: { tokens: 0 }, waiting: 0 },
+      root: { limits: { tokens: 250 }, spent: { tokens: 200, calls: 2 }, reserved: { tokens: 0 }, waiting: 0 },
     });
     expect(report.crashes).toBe(report.commits * 2);
   });
@@ -187,7 +174,7 @@ describe("at the limit", () => {
     for (const run of [...paused, later]) {
       expect((await world.run(run))?.result).toMatchObject({
         kind: "failure",
-        failure: { code: 402, errorCode: "P0080", metadata: { budget: "b" } },
+        failure: { code: 402, errorCode: "P0090", metadata: { budget: "b" } },
       });
     }
     const failure = (await world.run(later))?.result;
@@ -200,11 +187,24 @@ describe("at the limit", () => {
     expect(await world.status("b")).toMatchObject({ spent: { tokens: 250 }, denied: null });
   });
 
+  test("a denial is of what went on until then: opened again, the budget asks again", async () => {
+    const world = await worldWith({ tokens: 50, usd: 1 });
+    await world.start(call());
+    await world.decide((await world.questions())[0]!, { decision: "rejected" });
+    await world.start(call({ maxOutputTokens: 0, usdPerToken: null, model: "nova-9" }));
+    await world.decide((await world.questions())[0]!, { decision: "rejected" });
+    await world.openBudget("b", { tokens: 50, usd: 1 });
+    await world.start(call());
+    await world.decide((await world.questions())[0]!, { decision: "approved" });
+    await world.start(call({ maxOutputTokens: 0, usdPerToken: null, model: "nova-9" }));
+    expect((await world.questions()).map(({ title }) => title)).toEqual([expect.stringContaining("let nova-9")]);
+  });
+
   test("a question that nobody answers in time is a no", async () => {
     const world = await worldWith({ tokens: 50 });
     const paused = await world.start(call());
     await world.decide((await world.questions())[0]!, { decision: "expired" });
-    expect((await world.run(paused))?.result).toMatchObject({ failure: { errorCode: "P0080" } });
+    expect((await world.run(paused))?.result).toMatchObject({ failure: { errorCode: "P0090" } });
     expect(await world.status("b")).toMatchObject({ denied: { comment: "nobody answered in time" } });
   });
 
@@ -232,6 +232,17 @@ describe("at the limit", () => {
     expect(await world.status("b")).toMatchObject({ limits: { tokens: 100 }, asked: null, denied: null });
   });
 
+  test("an answer to a question that is not open any more changes nothing", async () => {
+    const world = await worldWith({ tokens: 50 });
+    const first = await world.start(call());
+    await world.cancel(first);
+    const second = await world.start(call());
+    expect(await world.status("b")).toMatchObject({ asked: { question: 2 } });
+    await world.say("b", "answer", { question: 1, approved: false });
+    expect(await statusesOf(world, [second])).not.toContain("failed");
+    expect(await world.status("b")).toMatchObject({ asked: { question: 2 }, denied: null });
+  });
+
   test("only approvers decide, where there are any", async () => {
     const world = await worldWith({ tokens: 50, approvers: ["ada"] });
     await expect(world.raise("b", { tokens: 50, by: "eve" })).rejects.toThrow(
@@ -252,6 +263,11 @@ describe("at the limit", () => {
     expect(await world.status("b")).toMatchObject({ spent: { tokens: 150 }, overshoot: { tokens: 0 } });
   });
 
+  test("the least that an answer needs is never more than the most", async () => {
+    const world = await worldWith({ tokens: 150 });
+    expect(await outputOf(world, await world.start(call({ minOutputTokens: 1_000 })))).toMatchObject({ tokens: 100 });
+  });
+
   test("a call waits for what may come back before it is shortened", async () => {
     const world = await worldWith({ tokens: 150 });
     const first = await world.start(call({ uses: 0.1, takes: "1h" }));
@@ -259,6 +275,15 @@ describe("at the limit", () => {
     expect(await world.questions()).toEqual([]);
     await outputOf(world, first);
     expect(await outputOf(world, second)).toMatchObject({ maxOutputTokens: 90 });
+  });
+});
+
+describe("without an opening", () => {
+  test("a budget has no room, and says why", async () => {
+    const world = await new BudgetWorld().open();
+    const run = await world.start(call());
+    expect(JSON.stringify((await world.run(run))?.result)).toContain("there is no budget b: open it with its limits");
+    await expect(world.status("b")).rejects.toThrow(/there is no budget b/);
   });
 });
 
@@ -302,6 +327,25 @@ describe("what was used", () => {
     const world = await worldWith({ tokens: 150 });
     await outputOf(world, await world.start(call({ uses: 2 })));
     expect(await world.status("b")).toMatchObject({ spent: { tokens: 190 }, overshoot: { tokens: 90 } });
+  });
+
+  test("counts once, also after the call was let go", async () => {
+    const world = await worldWith({ tokens: 150 });
+    await world.submit({ service: "caller", handler: "regrets" }, call());
+    await world.settle();
+    const { spent, reserved } = await world.status("b");
+    expect({ tokens: spent.tokens, calls: spent.calls, reserved: reserved.tokens }).toEqual({
+      tokens: 60 + OTHERS,
+      calls: 1 + OTHERS,
+      reserved: 0,
+    });
+  });
+
+  test("takes two messages a call to say", async () => {
+    const world = await worldWith({ tokens: 150 });
+    await outputOf(world, await world.start(call()));
+    const said = (await world.runs()).filter(({ service }) => service === budgets.name).map(({ handler }) => handler);
+    expect(said).toEqual(["open", "reserve", "settle"]);
   });
 
   test("passes the soft threshold once per level", async () => {
@@ -362,106 +406,3 @@ describe("time", () => {
     expect(await outputOf(world, late)).toMatchObject({ wallLeftMs: 10 * 60_000 });
   });
 });
-
-describe("a caller that dies", () => {
-  test("killed while it calls, what it holds is let go", async () => {
-    const world = await worldWith({ tokens: 150 });
-    const first = await world.start(call({ takes: "1h" }));
-    const second = await world.start(call());
-    expect(await statusesOf(world, [first, second])).not.toContain("succeeded");
-    await world.kill(first);
-    await world.settle();
-    expect(await outputOf(world, second)).toMatchObject({ tokens: 100 });
-    expect(await world.status("b")).toMatchObject({
-      spent: { tokens: 100, calls: 1 },
-      reserved: { tokens: 0 },
-      unsettled: { tokens: 100, calls: 1 },
-    });
-  });
-
-  test("killed while it waits, its question is withdrawn and the next in line goes on", async () => {
-    const world = await worldWith({ tokens: 150 });
-    await world.start(call());
-    const large = await world.start(call());
-    const small = await world.start(call({ maxOutputTokens: 40 }));
-    expect(await world.questions()).toHaveLength(1);
-    await world.kill(large);
-    await world.settle();
-    await outputOf(world, small);
-    expect(await world.questions()).toEqual([]);
-    expect(await world.status("b")).toMatchObject({ spent: { tokens: 150 }, waiting: 0, asked: null });
-  });
-
-  test("killed while nobody waits, the status lets go of what it held", async () => {
-    const world = await worldWith({ tokens: 150 });
-    const run = await world.start(call({ takes: "1h" }));
-    expect(await world.status("b")).toMatchObject({ reserved: { tokens: 100, calls: 1 } });
-    await world.kill(run);
-    expect(await world.status("b")).toMatchObject({ reserved: { tokens: 0 }, unsettled: { tokens: 100 } });
-  });
-
-  test("cancelled while it calls, it releases itself", async () => {
-    const world = await worldWith({ tokens: 150 });
-    const run = await world.start(call({ takes: "1h" }));
-    await world.cancel(run);
-    await world.settle();
-    expect((await world.run(run))?.status).toBe("cancelled");
-    expect(await world.status("b")).toMatchObject({ reserved: { tokens: 0 }, unsettled: { tokens: 0 } });
-  });
-
-  test("cancelled while it waits, it leaves the line, and what it held elsewhere comes back", async () => {
-    const world = await worldWith({ tokens: 500 });
-    await world.openBudget("small", { tokens: 50 });
-    const run = await world.start(call({ budgets: ["b", "small"] }));
-    expect(await world.status("b")).toMatchObject({ reserved: { tokens: 100 } });
-    expect(await world.questions()).toHaveLength(1);
-    await world.cancel(run);
-    await world.settle();
-    expect((await world.run(run))?.status).toBe("cancelled");
-    expect(await world.status("b")).toMatchObject({ reserved: { tokens: 0 } });
-    expect(await world.status("small")).toMatchObject({ waiting: 0, asked: null });
-    expect(await world.questions()).toEqual([]);
-  });
-
-  test.each(["kill", "cancel"] as const)(
-    "a %s at any moment loses no room, and nothing that was settled",
-    async (how) => {
-      const spentBy = new Set<number>();
-      for (let moment = 0; ; moment += 1) {
-        const world = await new BudgetWorld({ limits: { batchEventsMax: 1, timersPerBatchMax: 1 } }).open();
-        await world.openBudget("b", { tokens: 150 });
-        const [first, second] = await Promise.all([
-          world.submit({ service: "caller", handler: "call" }, call(), "first"),
-          world.submit({ service: "caller", handler: "call" }, call({ maxOutputTokens: 40 }), "second"),
-        ]);
-        for (let turn = 0; turn < moment; turn += 1) await macrotask();
-        const missed = (await world.run(first))?.status === "succeeded";
-        if (missed) break;
-        await world[how](first);
-        await world.settle();
-        // Whoever waited for the room of the one that died has got it.
-        expect(await outputOf(world, second), `moment ${moment}`).toMatchObject({ tokens: 50 });
-        const { spent, reserved, waiting } = await world.status("b");
-        const isSettled = (await world.journal(first)).some(
-          (entry) =>
-            entry.kind === "command" && entry.command.type === "send" && entry.command.target.handler === "settle",
-        );
-        expect({ reserved: reserved.tokens, waiting }, `moment ${moment}`).toEqual({ reserved: 0, waiting: 0 });
-        expect(spent.tokens, `moment ${moment}`).toBe(isSettled ? 150 : 50);
-        spentBy.add(spent.tokens);
-      }
-      expect(spentBy).toEqual(new Set([50, 150]));
-    },
-  );
-
-  test("a budget that was never opened says so", async () => {
-    const world = await new BudgetWorld().open();
-    const run = await world.start(call());
-    expect(JSON.stringify((await world.run(run))?.result)).toContain("there is no budget b: open it with its limits");
-    await expect(world.status("b")).rejects.toThrow(/there is no budget b/);
-  });
-});
-
-function macrotask(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
-}

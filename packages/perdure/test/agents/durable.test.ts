@@ -1,6 +1,6 @@
 // durable(ctx, model): how calls are made, how they end, and what of them is journaled.
 
-import { durable, budgets, type AgentEvent, type DurableOptions, type ModelRef } from "@perdure/agents";
+import { budgets, durable, models, type AgentEvent, type DurableOptions, type ModelRef } from "@perdure/agents";
 import { CancelledError, object, service, type Context, type ObjectContext, type RunId } from "@perdure/sdk";
 import { generateText, isStepCount, streamText, tool } from "ai";
 import { crashAtEveryEntry, scriptedModel, TestWorld, type Script } from "perdure/testing";
@@ -130,6 +130,32 @@ describe("a call", () => {
       reserved: { tokens: 0 },
     });
     expect(model.requests[0]?.maxOutputTokens).toBeLessThan(50_000);
+  });
+
+  test("waits in its lane, where limits make it", async () => {
+    const model = scriptedModel(() => "Yes.");
+    const crowd = service("asker", {
+      ask: async (ctx: Context) => {
+        const call = (prompt: string, lane: NonNullable<DurableOptions["lane"]>) =>
+          generateText({ model: durable(ctx, model, { lane }), prompt });
+        await Promise.all([call("at once", "interactive"), call("later", "batch"), call("soon", "interactive")]);
+        return "done";
+      },
+    });
+    const world = await new TestWorld({
+      services: [crowd, models({ limits: { scripted: { concurrency: 1 } } })],
+    }).open();
+    await valueOf(world, await world.submit(target));
+    expect(model.requests.map(({ messages }) => messages[0]?.text)).toEqual(["at once", "soon", "later"]);
+  });
+
+  test("ends when its time is over", async () => {
+    const model = scriptedModel(() => ({ text: "One two.", fault: { kind: "stall", afterTokens: 1 } }));
+    const options: DurableOptions = { timeouts: { totalMs: 1_000 }, retry: { maxAttempts: 1, onExhausted: "throw" } };
+    const world = await new TestWorld({ services: [asker(model, options)] }).open();
+    const result = await world.finish(await world.submit(target));
+    const message = expect.stringContaining("it took longer than 1000 ms") as string;
+    expect(result).toMatchObject({ failure: { errorCode: "P0004", message } });
   });
 
   test("without a model is a mistake that is named", async () => {

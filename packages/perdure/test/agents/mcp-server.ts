@@ -36,7 +36,7 @@ export const TOOLS: readonly Tool[] = [
 ];
 
 /** What a server knows and does. */
-class Core {
+export class Core {
   tools: readonly Tool[] = TOOLS;
   /** Calls of tools, with what came along. */
   readonly calls: { readonly name: string; readonly meta: unknown }[] = [];
@@ -137,6 +137,10 @@ function serveStdio(): void {
   createInterface({ input: process.stdin }).on("line", (line) => {
     const answer = core.answer(JSON.parse(line) as Message);
     if (answer === "crash") process.exit(7);
+    if (process.env["MCP_NOISY"] !== undefined)
+      process.stdout.write(
+        'no message\n{"jsonrpc":"2.0","id":99,"result":{}}\n{"jsonrpc":"2.0","method":"surprise"}\nnull\n',
+      );
     if (answer !== undefined) process.stdout.write(`${JSON.stringify(answer)}\n`);
   });
 }

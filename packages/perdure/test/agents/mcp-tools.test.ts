@@ -19,7 +19,7 @@ import {
 import { jsonSchema } from "ai";
 import { crashAtEveryEntry, scriptedModel, TestWorld, type ScriptedModel } from "perdure/testing";
 import { afterEach, describe, expect, test } from "vitest";
-import { startHttpServer, TOOLS } from "./mcp-server.ts";
+import { Core, startHttpServer, TOOLS } from "./mcp-server.ts";
 
 const program = join(import.meta.dirname, "mcp-server.ts");
 const stdio = { command: process.execPath, args: [program] };
@@ -106,9 +106,9 @@ describe("an agent with the tools of a server", () => {
       );
     };
     await turn(world, 1);
-    expect(await stepsOf()).toEqual(["now", "tools test", "new tools test", "model scripted/model"]);
+    expect(await stepsOf()).toEqual(["tools test", "new tools test", "model scripted/model"]);
     await turn(world, 2);
-    expect(await stepsOf()).toEqual(["now", "tools test", "model scripted/model"]);
+    expect(await stepsOf()).toEqual(["tools test", "model scripted/model"]);
     expect(await itemsOf(world, "tools/test")).toHaveLength(1);
     http.core.tools = TOOLS.slice(0, 1);
     await turn(world, 3);
@@ -292,6 +292,35 @@ describe("a call that fails", () => {
   });
 });
 
+describe("a transport of one's own", () => {
+  const signal = new AbortController().signal;
+
+  test("is made anew by its function after it was closed, and nobody notices", async () => {
+    const core = new Core();
+    const made: { onclose?: () => void }[] = [];
+    const inMemory = (): ReturnType<Extract<Parameters<typeof mcpTools>[1], () => unknown>> => {
+      const transport: ReturnType<typeof inMemory> = {
+        start: () => Promise.resolve(),
+        close: () => Promise.resolve(),
+        send: (message) => {
+          const answer = core.answer(message as Parameters<Core["answer"]>[0]);
+          if (typeof answer === "object") queueMicrotask(() => transport.onmessage?.(answer as typeof message));
+          return Promise.resolve();
+        },
+      };
+      made.push(transport);
+      return transport;
+    };
+    const tools = source(inMemory);
+    expect(await tools.offered({ signal })).toHaveLength(TOOLS.length);
+    expect(await tools.offered({ signal })).toHaveLength(TOOLS.length);
+    expect(made).toHaveLength(1);
+    made[0]?.onclose?.();
+    expect(await tools.offered({ signal })).toHaveLength(TOOLS.length);
+    expect(made).toHaveLength(2);
+  });
+});
+
 describe("a server that is a child process", () => {
   const pidOf = async (tools: ToolSource, hash: string): Promise<number> => {
     const offered = await tools.offered({ signal: new AbortController().signal });
@@ -324,6 +353,10 @@ describe("a server that is a child process", () => {
     } finally {
       delete process.env["MCP_FAILS"];
     }
+  });
+
+  test("may write what it likes between its answers (P4)", async () => {
+    expect(await pidOf(source({ ...stdio, env: { MCP_NOISY: "1" } }), "1")).toBeGreaterThan(0);
   });
 
   test("that does not end with its input is made to when it is closed", async () => {

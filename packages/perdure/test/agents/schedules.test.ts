@@ -230,6 +230,55 @@ describe("S1: crashed at every entry", () => {
     });
   });
 
+  test("each time starts one run, of a schedule that is put again at every start", async () => {
+    const idle = service("idle", {
+      async until(ctx) {
+        await ctx.sleep("3d");
+        return ctx.call(diary, "d").read();
+      },
+    });
+    const nightly = schedule("s", {
+      ...DAILY,
+      target: diary,
+      key: "d",
+      handler: "note",
+      input: "x",
+      overlap: "cancel",
+    });
+    const { result } = await crashAtEveryEntry({
+      services: [idle, nightly],
+      target: { service: "idle", handler: "until" },
+    });
+    expect(result.kind === "value" && JSON.parse(String(result.value))).toEqual(
+      ["01-01", "01-02", "01-03"].map((day) => `${day}T02:00 s x`),
+    );
+  });
+
+  test("each time starts one run, through changes and pauses", async () => {
+    const changing = service("changing", {
+      async run(ctx) {
+        const kept = ctx.call(schedules, "s");
+        const spec = { target: NOTE, input: "x", catchUp: "all" as const };
+        await kept.put({ ...spec, every: "2h" });
+        await ctx.sleep("3h");
+        await kept.put({ ...spec, every: "90m" });
+        await ctx.sleep("2h");
+        await kept.pause();
+        await ctx.sleep("3h");
+        await kept.resume();
+        await ctx.sleep("2h");
+        return ctx.call(diary, "d").read();
+      },
+    });
+    const { result } = await crashAtEveryEntry({
+      services: [changing, schedules, diary],
+      target: { service: "changing", handler: "run" },
+    });
+    expect(result.kind === "value" && JSON.parse(String(result.value))).toEqual(
+      ["02:00", "04:30", "06:00", "07:30", "09:00"].map((time) => `01-01T${time} s x`),
+    );
+  });
+
   test("each time starts one run, through the queue", async () => {
     const { result } = await drive({ overlap: "queue", target: { service: "slow", handler: "work" }, input: 8 });
     expect(result.kind === "value" && JSON.parse(String(result.value))).toMatchObject({
@@ -330,6 +379,7 @@ describe("pause, resume, trigger, remove", () => {
     await life.world.advance(3 * HOUR);
     expect((await life.record())?.waiting).toHaveLength(2);
     await life.ask("remove");
+    expect(await life.pendingTicks()).toBe(0);
     await life.world.advance(DAY);
     expect(await life.started("work")).toEqual([{ at: "01-01T01:00", status: "succeeded" }]);
     expect(await life.pendingTicks()).toBe(0);
@@ -378,6 +428,22 @@ describe("S2: putting it again", () => {
     expect(await life.record()).toMatchObject({ paused: false, next: { scheduledFor: expect.any(Number) } });
   });
 
+  test("a timing that is new owes nothing for the time before it, paused or not", async () => {
+    const life = await Life.begin();
+    await life.put({ paused: true });
+    await life.world.advance(5 * HOUR);
+    await life.ask("put", { every: "1h", target: NOTE, input: "x", paused: true });
+    await life.ask("resume");
+    await life.ask("put", { every: "2h", target: NOTE, input: "x", paused: true });
+    await life.world.advance(10_000);
+    await life.ask("put", { every: "30m", target: NOTE, input: "x" });
+    expect(await life.lines()).toEqual([]);
+    await life.world.advance(HOUR - 10_000);
+    await life.ask("put", { every: "1m", target: NOTE, input: "x", paused: true });
+    await life.ask("resume");
+    expect((await life.lines()).map((line) => line.slice(6, 11))).toEqual(["05:30", "06:00"]);
+  });
+
   test("times that the old timing owed are made up for first", async () => {
     const nightly = (cron: string) =>
       schedule("s", { cron, timeZone: "Europe/Berlin", target: diary, key: "d", handler: "note", input: cron });
@@ -404,10 +470,13 @@ describe("S2: putting it again", () => {
   test("D1: a tick of a former life does nothing", async () => {
     const life = await Life.begin();
     await life.put({});
-    const stale = await life.world.submit({ service: "perdure.schedules", key: "s", handler: "tick" });
-    await life.world.settle();
-    expect((await life.world.run(stale))?.status).toBe("succeeded");
-    expect(await life.pendingTicks()).toBe(1);
+    for (const paused of [false, true]) {
+      if (paused) await life.ask("pause");
+      const before = await life.record();
+      await life.ask("tick");
+      expect(await life.record()).toEqual(before);
+      expect(await life.pendingTicks()).toBe(paused ? 0 : 1);
+    }
   });
 });
 
@@ -467,6 +536,7 @@ describe("overlap", () => {
     const going = shown.history[1]?.run;
     if (going != null) await life.world.kill(going);
     await life.world.settle();
+    expect((await life.started("start")).map(({ status }) => status)).toEqual(["succeeded", "succeeded", "running"]);
     expect((await life.started("work")).map(({ at }) => at)).toEqual(["01-01T02:00", "01-01T05:00", "01-01T07:00"]);
     expect((await life.record())?.waiting).toEqual([]);
   });

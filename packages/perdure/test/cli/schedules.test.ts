@@ -1,9 +1,10 @@
 // Schedules that modules export: put at each start, and looked at and acted on from the command line.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { schedule, service, type RunId, type Servable } from "../../src/index.ts";
+import { loadDefinitions } from "../../src/cli/load-definitions.ts";
 import { serve, type Serving } from "../../src/serve.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { perdure, type Ran } from "./acting-world.ts";
@@ -134,6 +135,19 @@ describe("schedules", () => {
       stderr: expect.stringContaining("there is no schedule"),
     });
   });
+});
+
+it("files export them, beside their definitions or without", async () => {
+  const file = join(data, "nightly.ts");
+  writeFileSync(
+    file,
+    `import { schedule, service } from ${JSON.stringify(new URL("../../src/index.ts", import.meta.url).href)};
+     const mailer = service("mailer", { async send(ctx, to: string) { return to; } });
+     export const nightly = schedule("nightly", { every: "36500d", target: mailer, handler: "send", input: "ada" });`,
+  );
+  await start(...(await loadDefinitions([file])));
+  expect(await listed()).toMatchObject([{ name: "nightly", paused: false }]);
+  expect(server.services.map(({ name }) => name)).toEqual(["mailer", "perdure.schedules", "perdure.schedules.lanes"]);
 });
 
 describe("at a start", () => {

@@ -10,7 +10,7 @@ const TEXT = { type: "text", text: "Paris is the capital of France." };
 const REASONING = { type: "reasoning", text: "The user asks for a capital." };
 const CALLS = [
   { type: "tool-call", toolName: "get_weather", input: '{"city":"Paris"}' },
-  { type: "tool-call", toolName: "get_weather" },
+  { type: "tool-call", toolName: "get_weather", input: '{"city":"Rome"}' },
 ];
 
 function usage(input: number, output: number, cacheRead = 0): object {
@@ -95,7 +95,7 @@ const FIXTURES: readonly (readonly [file: string, apis: readonly Api[], expected
   [
     "anthropic/messages-parallel-tools.txt",
     ["messages"],
-    { answer: { ...TOOLS, content: CALLS.map(({ type, toolName }) => ({ type, toolName })) } },
+    { answer: { ...TOOLS, content: [{ input: '{"city": "Paris"}' }, { input: '{"city": "Rome"}' }] } },
   ],
   ["anthropic/messages-content-filter.txt", ["messages"], { answer: FILTERED }],
   ["anthropic/messages-error-in-stream.txt", ["messages"], { error: { kind: "overloaded" }, partialText: "Paris" }],

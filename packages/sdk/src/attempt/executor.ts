@@ -31,6 +31,7 @@ const SWEEP_EVERY_MS_MIN = 10;
 
 export function createExecutor(registry: Registry, ports: SdkPorts, options: ExecutorOptions = {}): Executor {
   const defaultRetry: RetryPolicy = options.stepRetry === undefined ? DEFAULT_RETRY : resolveRetry(options.stepRetry);
+  for (const prepare of registry.prepare) prepare(ports);
   return new SdkExecutor(registry, ports, {
     defaultRetry,
     suspendAfterMs: options.suspendAfterMs ?? SUSPEND_AFTER_MS,

@@ -28,9 +28,7 @@ import type {
   Awaiting,
   Command,
   CommandEntry,
-  CompletionEntry,
   Entry,
-  Failure,
   Payload,
   Result,
   RetryPolicy,
@@ -44,7 +42,6 @@ import {
   failureFrom,
   failureResult,
   isPerdureError,
-  ItemsTrimmedError,
   valueResult,
 } from "@perdure/protocol";
 import type { StepOptions } from "../context/options.ts";
@@ -54,14 +51,15 @@ import { retryAfterMs } from "./backoff.ts";
 import { HandlerContext } from "./handler-context.ts";
 import { readInput, writeOutput } from "./handler-payloads.ts";
 import { JournalCursor } from "./journal-cursor.ts";
-import { LiveWrites } from "./live-writes.ts";
+import type { LiveWrites } from "./live-writes.ts";
 import type { Divergence } from "./mismatch.ts";
 import { callerPosition, captureStack, mismatchError, sameCommand } from "./mismatch.ts";
 import { never, rejected, settledNow } from "./promises.ts";
 import { Signals } from "./signals.ts";
 import { StateView } from "./state-view.ts";
 import type { StepFunction, StepHost } from "./step-task.ts";
-import { StepTask } from "./step-task.ts";
+import { stepCommand, StepTask } from "./step-task.ts";
+import { trimmedFailure } from "./stream-reference.ts";
 import type { Turns } from "./turns.ts";
 import { Wait } from "./wait.ts";
 
@@ -99,6 +97,7 @@ export class ReplayAttempt implements Attempt, StepHost {
   cancelOwed = false;
   /** Its code uses ticks, not microtasks alone (T2). */
   usesTicks = false;
+  writes: LiveWrites | undefined = undefined;
 
   readonly #options: AttemptOptions;
   readonly #exclusive: boolean;
@@ -123,8 +122,6 @@ export class ReplayAttempt implements Attempt, StepHost {
   #controller: AbortControllerLike | undefined = undefined;
   #cancelled: CancelledError | undefined = undefined;
   #cancelGrace: (() => void) | undefined = undefined;
-  /** Made when a step first writes into a stream. */
-  #writes: LiveWrites | undefined = undefined;
   /** How the handler ended, while there is still something to replay. */
   #outcome: { readonly result: Result; readonly how: string } | undefined = undefined;
   /** When the sweep first saw it blocked, and what it had seen by then. */
@@ -378,18 +375,9 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.closed = this.over || this.#outcome !== undefined;
   }
 
-  write(stream: string, writer: string, items: readonly Payload[]): void {
-    this.#writes ??= new LiveWrites(this.replies);
-    this.#writes.add(stream, writer, items);
-  }
-
-  flushWrites(): void {
-    this.#writes?.flush();
-  }
-
   fail(failure: AttemptFailure): void {
     if (this.over) return;
-    this.flushWrites();
+    this.writes?.flush();
     this.#finish("failed");
     this.replies.error(failure);
   }
@@ -484,11 +472,9 @@ export class ReplayAttempt implements Attempt, StepHost {
           }
         }
         this.#waits.delete(entry.id);
-        if (isTrimmed(entry)) {
-          this.fail({ failure: entry.result.failure, behavior: "pause", command: entry.id });
-          return true; // E2: it saw the items before, and sees nothing else now.
-        }
-        wait.settle(entry.result as Result);
+        const trimmed = trimmedFailure(entry);
+        if (trimmed === undefined) wait.settle(entry.result as Result);
+        else this.fail({ failure: trimmed, behavior: "pause", command: entry.id }); // E2: nothing else than it saw before.
         return true;
       }
       case "signal":
@@ -600,21 +586,8 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.#signals = undefined;
     this.#cursor.drop();
     this.#held = [];
-    this.#writes?.drop();
+    this.writes?.drop();
     this.#state = null;
     this.#options.ended(this);
   }
-}
-
-function stepCommand(name: string, atMostOnce: boolean, into: string | undefined): Command {
-  if (into === undefined) return atMostOnce ? { type: "step", name, atMostOnce: true } : { type: "step", name };
-  return atMostOnce ? { type: "step", name, atMostOnce: true, into } : { type: "step", name, into };
-}
-
-/** Its result stood in a stream that was trimmed since. */
-function isTrimmed(entry: CommandEntry | CompletionEntry): entry is (CommandEntry | CompletionEntry) & {
-  readonly result: { readonly kind: "failure"; readonly failure: Failure };
-} {
-  const { kept, result } = entry;
-  return kept !== undefined && result?.kind === "failure" && result.failure.errorCode === ItemsTrimmedError.code;
 }

@@ -17,9 +17,9 @@ import type {
   AttemptFailure,
   AttemptReplies,
   Awaiting,
+  Command,
   CommandEntry,
   Instant,
-  Payload,
   Result,
   ResumedEntry,
   RetryEntry,
@@ -40,6 +40,7 @@ import { resolveRetry } from "../definitions/manifest.ts";
 import { encodeResult } from "../json.ts";
 import type { AbortControllerLike, AbortSignalLike, HandlerScope, SdkPorts } from "../ports.ts";
 import { backoffMs, retryAfterMs, upstreamWaitMs } from "./backoff.ts";
+import { LiveWrites } from "./live-writes.ts";
 import { checkStreamName, encodeItems } from "./stream-reference.ts";
 import { Wait } from "./wait.ts";
 
@@ -56,9 +57,8 @@ export interface StepHost {
   readonly over: boolean;
   /** Ends the attempt. */
   fail(failure: AttemptFailure): void;
-  /** Items for a stream, sent off with the others of this tick, or by `flushWrites`. */
-  write(stream: string, writer: string, items: readonly Payload[]): void;
-  flushWrites(): void;
+  /** Made when a step first writes into a stream. */
+  writes: LiveWrites | undefined;
   /** `ctx` is out of bounds between the two. */
   enterStep(): void;
   leaveStep(): void;
@@ -67,6 +67,11 @@ export interface StepHost {
 type State = "held" | "intent" | "running" | "proposed" | "waiting" | "asking" | "abandoned" | "over";
 
 export type StepFunction = (info: StepInfo) => unknown;
+
+export function stepCommand(name: string, atMostOnce: boolean, into: string | undefined): Command {
+  if (into === undefined) return atMostOnce ? { type: "step", name, atMostOnce: true } : { type: "step", name };
+  return atMostOnce ? { type: "step", name, atMostOnce: true, into } : { type: "step", name, into };
+}
 
 export class StepTask extends Wait {
   readonly name: string;
@@ -242,7 +247,7 @@ export class StepTask extends Wait {
     this.#clearTimer();
     if (this.#state === "over" || this.#host.over) return;
     this.#state = this.#state === "abandoned" ? "over" : "proposed";
-    this.#host.flushWrites();
+    this.#host.writes?.flush();
     this.#host.replies.propose(this.id, result);
   }
 
@@ -288,7 +293,7 @@ export class StepTask extends Wait {
         ? backoffMs(policy, this.#tries, ports.random())
         : upstreamWaitMs(policy, asked, ports.random());
     this.#retryAt = now + wait;
-    this.#host.flushWrites();
+    this.#host.writes?.flush();
     replies.retrying(this.id, this.#tries, failureFrom(error), this.#retryAt);
     this.#waitForRetry();
   }
@@ -402,8 +407,10 @@ export class StepTask extends Wait {
 
   /** S3: what a try writes after its end is not heard. */
   write(attempt: number, stream: string, items: readonly unknown[]): void {
-    if (this.#state !== "running" || attempt !== this.#tries + 1 || this.#host.over) return;
-    this.#host.write(stream, `${this.id}.${attempt}`, encodeItems(stream, items));
+    const host = this.#host;
+    if (this.#state !== "running" || attempt !== this.#tries + 1 || host.over) return;
+    host.writes ??= new LiveWrites(host.replies);
+    host.writes.add(stream, `${this.id}.${attempt}`, encodeItems(stream, items));
   }
 
   get signal(): AbortSignalLike {

@@ -3,10 +3,14 @@
 import type { Stream } from "../context/streams.ts";
 import {
   BadRequestError,
+  type CommandEntry,
+  type CompletionEntry,
   ContextMisuseError,
+  type Failure,
   type HandlerMode,
-  SerializationError,
+  ItemsTrimmedError,
   type Payload,
+  SerializationError,
 } from "@perdure/protocol";
 import { encode } from "../json.ts";
 import type { ReplayAttempt } from "./replay-attempt.ts";
@@ -46,6 +50,13 @@ export class StreamReference<T> implements Stream<T> {
       );
     if (this.#attempt.allowed()) this.#attempt.issue({ type: "trimStream", stream: this.#name, before });
   }
+}
+
+/** Why the result of an entry cannot be shown to code again: it stood in a stream that was trimmed since. */
+export function trimmedFailure({ kept, result }: CommandEntry | CompletionEntry): Failure | undefined {
+  const isGone =
+    kept !== undefined && result?.kind === "failure" && result.failure.errorCode === ItemsTrimmedError.code;
+  return isGone ? result.failure : undefined;
 }
 
 /** @throws BadRequestError */

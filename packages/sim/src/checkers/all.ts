@@ -14,6 +14,7 @@ import { replyChecker } from "./reply-checker.ts";
 import { settleChecker } from "./settle-checker.ts";
 import { Shadow } from "./shadow.ts";
 import { createStateChecker } from "./state-checker.ts";
+import { createStreamChecker } from "./stream-checker.ts";
 import { timerChecker } from "./timer-checker.ts";
 
 export class Checkers {
@@ -39,6 +40,7 @@ export class Checkers {
       createIdempotencyChecker(),
       replyChecker,
       createStateChecker(),
+      createStreamChecker(),
     ];
   }
 

@@ -4,7 +4,7 @@ import { COMPLETABLE, type Entry } from "@perdure/protocol";
 import type { Observation } from "../observations.ts";
 import type { Checker, Context, SeenAttempt } from "./checker.ts";
 import { isCurrent } from "./checker.ts";
-import type { ShadowRun } from "./shadow.ts";
+import { asRead, type ShadowRun } from "./shadow.ts";
 
 export const journalChecker: Checker = {
   name: "journal",
@@ -73,8 +73,8 @@ function checkStored(context: Context, stored: Extract<Observation, { type: "sto
         "E1",
         `the storage holds another record of ${names.of(run.id)}:\n  stored ${canonical(run)}\n  wanted ${canonical(known.record)}`,
       );
-    const wanted = known.entries.map(({ entry }) => entry);
-    if (canonical(wanted) !== canonical(entries))
+    const wanted = known.entries.map(({ entry }) => shadow.readable(known, asRead(entry)));
+    if (canonical(wanted) !== canonical(entries.map(asRead)))
       report(
         "E1",
         `the storage holds ${entries.length} entries of ${names.of(run.id)}, not the ${wanted.length} that were acknowledged`,
@@ -119,6 +119,12 @@ function checkEntries(
 function checkSame(context: Context, run: ShadowRun, entry: Entry, where: string): void {
   const known = run.entries[entry.index - 1]?.entry;
   if (known === undefined) context.report("E1", `${where} is told of entry ${entry.index}, which is not durable`);
-  else if (known !== entry && canonical(known) !== canonical(entry))
+  else if (known !== entry && !isSame(context, run, known, entry))
     context.report("E2", `${where} is told another entry ${entry.index} than the journal holds`);
+}
+
+/** A journal that was loaded just before a trim shows what was there. */
+function isSame({ shadow }: Context, run: ShadowRun, known: Entry, entry: Entry): boolean {
+  const read = canonical(asRead(entry));
+  return read === canonical(asRead(known)) || read === canonical(shadow.readable(run, asRead(known)));
 }

@@ -2,7 +2,17 @@
 // at any store, so that a store's mistake is not repeated here.
 
 import type { KeyName, Mutation } from "@perdure/engine";
-import type { Entry, Payload, Result, Run, RunId } from "@perdure/protocol";
+import {
+  type Entry,
+  ItemsTrimmedError,
+  type Payload,
+  type Result,
+  type Run,
+  type RunId,
+  streamOwner,
+  type StreamRef,
+  streamText,
+} from "@perdure/protocol";
 
 interface ShadowEntry {
   readonly entry: Entry;
@@ -25,8 +35,31 @@ export interface ShadowRun {
   readonly reborn: boolean;
 }
 
+/** Stands for the failure that a store gives where items were trimmed; its words are not compared. */
+const TRIMMED: Result = { kind: "failure", failure: { code: 410, message: "", errorCode: ItemsTrimmedError.code } };
+
+/** An entry as it was read, to be compared with `readable`. */
+export function asRead(entry: Entry): Entry {
+  if ((entry.kind !== "command" && entry.kind !== "completion") || entry.kept === undefined) return entry;
+  const { result } = entry;
+  return result?.kind === "failure" && result.failure.errorCode === ItemsTrimmedError.code
+    ? { ...entry, result: TRIMMED }
+    : entry;
+}
+
 export function keyText(key: KeyName): string {
   return `${key.service}/${key.key}`;
+}
+
+/** All items that were ever appended, the trimmed ones included. */
+export interface ShadowStream {
+  start: number;
+  readonly items: Payload[];
+}
+
+/** The stream that a run means by a name. */
+export function streamsText(run: Run, name: string): string {
+  return streamText({ owner: streamOwner(run), name });
 }
 
 export class Shadow {
@@ -34,6 +67,7 @@ export class Shadow {
   readonly runs: Map<RunId, ShadowRun> = new Map();
   readonly bySeq: Map<number, ShadowRun> = new Map();
   readonly state: Map<string, Map<string, Payload>> = new Map();
+  readonly streams: Map<string, ShadowStream> = new Map();
   readonly childrenOf: Map<RunId, ShadowRun[]> = new Map();
   epoch = 0;
   /** The host that took the partition last. */
@@ -47,6 +81,20 @@ export class Shadow {
   command(run: ShadowRun, id: number): Extract<Entry, { kind: "command" }> | undefined {
     for (const { entry } of run.entries) if (entry.kind === "command" && entry.id === id) return entry;
     return undefined;
+  }
+
+  stream(ref: StreamRef): ShadowStream {
+    const text = streamText(ref);
+    const stream = this.streams.get(text) ?? { start: 0, items: [] };
+    this.streams.set(text, stream);
+    return stream;
+  }
+
+  /** An entry as it is to be read now: a result that stands in a stream may have been trimmed since. */
+  readable(run: ShadowRun, entry: Entry): Entry {
+    if ((entry.kind !== "command" && entry.kind !== "completion") || entry.kept === undefined) return entry;
+    const start = this.streams.get(streamsText(run.record, entry.kept.stream))?.start ?? 0;
+    return entry.kept.from >= start ? entry : { ...entry, result: TRIMMED };
   }
 
   apply(mutation: Mutation, tick: number): void {
@@ -63,12 +111,21 @@ export class Shadow {
       case "deleteRun": {
         const run = this.bySeq.get(mutation.run);
         if (run !== undefined) run.deleted = true;
+        for (const text of this.streams.keys()) if (text.startsWith(`${mutation.id}/`)) this.streams.delete(text);
         return;
       }
       case "appendEntry":
         return this.#append(mutation.run, mutation.entry, tick);
       case "truncate":
         return this.#truncate(mutation.run, mutation.from);
+      case "appendStream":
+        this.stream(mutation.stream).items.push(...mutation.items);
+        return;
+      case "trimStream": {
+        const stream = this.stream(mutation.stream);
+        stream.start = Math.max(stream.start, mutation.before);
+        return;
+      }
       case "setState":
         this.#stateOf(mutation.key).set(mutation.name, mutation.value);
         return;

@@ -8,6 +8,7 @@ import {
   CANCEL_SIGNAL,
   type Entry,
   isFinished,
+  ItemsTrimmedError,
   type Run,
   type RunId,
   UnknownEffectError,
@@ -238,7 +239,9 @@ export class Operator {
       const question = { type: "settleEffect", run: record.id, command: last.id } as const;
       void host.ask(this.#random.chance(0.5) ? question : { ...question, result: valueResult('"decided"') });
     }
-    void host.ask({ type: "resume", run: record.id });
+    // What the journal points to is gone: it can only begin anew.
+    const isTrimmed = record.pausedBy?.errorCode === ItemsTrimmedError.code;
+    void host.ask(isTrimmed ? { type: "restart", run: record.id, from: 1 } : { type: "resume", run: record.id });
   }
 
   #keepPromise(host: SimHost, { record, entries }: ShadowRun, id: number): void {

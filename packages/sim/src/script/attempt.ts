@@ -7,7 +7,7 @@ import type { Attempt, AttemptReplies, AttemptStart, Awaiting, Entry, Executor }
 import { failureResult, JournalMismatchError, UnknownEffectError, valueResult } from "@perdure/protocol";
 import type { Effects } from "../effects.ts";
 import type { ExecutorParameters } from "../parameters.ts";
-import type { Program, ProgramInput, StepNode } from "../program.ts";
+import { type Program, type ProgramInput, STREAM, type StepNode } from "../program.ts";
 import type { Random } from "../random.ts";
 import { handler } from "./interpreter.ts";
 import { Machine, Mismatch, type StepProgress } from "./machine.ts";
@@ -70,7 +70,7 @@ class ScriptAttempt implements Attempt {
   #machinePorts(): ConstructorParameters<typeof Machine>[2] {
     return {
       now: () => this.#ports.now(),
-      ask: (id, asked) => this.#replies.command(id, asked.command, asked.given),
+      ask: (id, asked) => this.#replies.command(id, asked.command, asked.given, asked.items),
       observed: (id, result) => this.#ports.observed(this.#start, id, result),
     };
   }
@@ -106,7 +106,7 @@ class ScriptAttempt implements Attempt {
   #begin(): void {
     if (this.#over) return;
     this.#begun = true;
-    if (this.#fails()) return;
+    if (this.#fails() || this.#isTrimmed()) return;
     this.#guard(() => this.#machine.begin());
     this.#react();
   }
@@ -139,6 +139,17 @@ class ScriptAttempt implements Attempt {
     this.#over = true;
     this.#replies.error({ failure: { code: 500, message: "the handler failed" }, behavior });
     return true;
+  }
+
+  /** What the code saw before cannot be shown to it again (P0038). */
+  #isTrimmed(): boolean {
+    for (const entry of this.#start.entries) {
+      if (!("kept" in entry) || entry.result?.kind !== "failure") continue;
+      this.#over = true;
+      this.#replies.error({ failure: entry.result.failure, behavior: "pause" });
+      return true;
+    }
+    return false;
   }
 
   #goOn(): void {
@@ -183,11 +194,20 @@ class ScriptAttempt implements Attempt {
     this.#steps.set(step.id, "running");
     this.#ports.executed(this.#start, step.id);
     const outcome = this.#ports.effects.execute(this.#start.run, this.#start.generation, step.id, step.node);
-    this.#ports.after(this.#ports.random.int(0, this.#ports.settings.stepMsMax), () => {
+    const tookMs = this.#ports.random.int(0, this.#ports.settings.stepMsMax);
+    for (let i = 0; i < step.node.writes; i += 1) this.#writeLater(step, i, tookMs);
+    this.#ports.after(tookMs, () => {
       if (this.#over) return;
       if (outcome.kind === "failed") this.#stepFailed(step, step.node);
       else this.#propose(step, outcome.result);
       this.#goOn();
+    });
+  }
+
+  #writeLater({ id, tries }: StepProgress, number: number, tookMs: number): void {
+    const items = [JSON.stringify(`live ${this.#start.run.slice(-6)} ${id} ${tries} ${number}`)];
+    this.#ports.after(this.#ports.random.int(0, tookMs), () => {
+      if (!this.#over && this.#steps.get(id) === "running") this.#replies.append(STREAM, items, `${id}.${tries + 1}`);
     });
   }
 

@@ -2,7 +2,7 @@
 
 import { encodeAwakeableId, type Command, valueResult, VOID } from "@perdure/protocol";
 import { targetOf } from "../catalogue.ts";
-import { type Callee, encodeInput, type Node, type SendNode } from "../program.ts";
+import { type Callee, encodeInput, type Node, type SendNode, STREAM, type StreamNode } from "../program.ts";
 import { type Code, type Machine, ScriptFailure } from "./machine.ts";
 
 /** The code of a run: its program, then the answer that its input asks for. */
@@ -31,9 +31,8 @@ function* perform(machine: Machine, node: Node): Code {
   const { key, service, mode } = machine.start;
   switch (node.op) {
     case "step": {
-      const command: Command = node.atMostOnce
-        ? { type: "step", name: node.name, atMostOnce: true }
-        : { type: "step", name: node.name };
+      const base = { type: "step", name: node.name, ...(node.into ? { into: STREAM } : {}) } as const;
+      const command: Command = node.atMostOnce ? { ...base, atMostOnce: true } : base;
       return yield* completed(machine.ask(command, node));
     }
     case "sleep":
@@ -63,6 +62,8 @@ function* perform(machine: Machine, node: Node): Code {
     case "attach":
     case "output":
       return yield* ask(machine, { type: node.op, ref: refOf(node.to) });
+    case "stream":
+      return yield* stream(machine, node);
     default:
       return yield* compound(machine, node);
   }
@@ -157,6 +158,29 @@ function* state(machine: Machine, node: Extract<Node, { op: "get" | "keys" | "se
       machine.ask({ type: "clearAllState" });
       if (machine.isNew) machine.state?.clear();
       return VOID;
+  }
+}
+
+function* stream(machine: Machine, { verb, number }: StreamNode): Code {
+  const { run, generation, mode } = machine.start;
+  switch (verb) {
+    case "append": {
+      const items = Array.from({ length: number }, (_, i) =>
+        JSON.stringify(`${run.slice(-6)} ${generation} ${machine.digest} ${i}`),
+      );
+      machine.ask({ type: "append", stream: STREAM, count: number }, null, undefined, items);
+      return VOID;
+    }
+    case "read":
+      return yield* ask(machine, { type: "readStream", stream: STREAM, from: number - 1 });
+    case "length":
+      return yield* ask(machine, { type: "streamLength", stream: STREAM });
+    case "trim": {
+      const length = yield* ask(machine, { type: "streamLength", stream: STREAM });
+      const before = Math.floor(Number(length.kind === "value" ? length.value : 0) / 2);
+      if (mode !== "shared") machine.ask({ type: "trimStream", stream: STREAM, before });
+      return VOID;
+    }
   }
 }
 

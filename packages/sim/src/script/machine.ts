@@ -53,6 +53,8 @@ export interface Asked {
   readonly step: StepNode | null;
   /** What the code already knows, sent along (a state that it was given). */
   readonly given: Result | undefined;
+  /** Of an append. */
+  readonly items: readonly Payload[] | undefined;
 }
 
 export interface StepProgress {
@@ -152,8 +154,8 @@ export class Machine {
   }
 
   /** M1. */
-  ask(command: Command, step: StepNode | null = null, given?: Result): number {
-    const asked: Asked = { command, step, given };
+  ask(command: Command, step: StepNode | null = null, given?: Result, items?: readonly Payload[]): number {
+    const asked: Asked = { command, step, given, items };
     const id = this.#asked.push(asked);
     if (step !== null) this.steps.set(id, { id, node: step, tries: 0, retryAt: 0, unknown: false });
     if (this.#live) this.#ports.ask(id, asked);
@@ -327,6 +329,8 @@ function headOf(command: Command): string {
     case "peekPromise":
     case "completePromise":
       return `${command.type} ${command.key}`;
+    case "append":
+      return `append ${command.stream} ${command.count}`;
     default:
       return command.type;
   }

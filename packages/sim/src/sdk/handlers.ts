@@ -12,7 +12,16 @@ import {
 } from "@perdure/protocol";
 import { targetOf } from "../catalogue.ts";
 import type { EffectOutcome } from "../effects.ts";
-import type { Callee, Node, Program, ProgramInput, SendNode, StepNode } from "../program.ts";
+import {
+  type Callee,
+  type Node,
+  type Program,
+  type ProgramInput,
+  type SendNode,
+  type StepNode,
+  STREAM,
+  type StreamNode,
+} from "../program.ts";
 import { hashText } from "../random.ts";
 
 export interface HandlerPorts {
@@ -35,14 +44,14 @@ export function defineHandlers(ports: HandlerPorts): Definitions {
     (ctx: Context, input: ProgramInput): Promise<unknown> =>
       new Performance(ports, ctx as WorkflowContext, rights).run(input);
   return [
-    service("svc", { run: handler({ reads: false, writes: false, promises: false }) }),
+    service("svc", { run: handler({ reads: false, writes: false, promises: false, shared: false }) }),
     object("obj", {
-      run: handler({ reads: true, writes: true, promises: false }),
-      peek: shared(handler({ reads: true, writes: false, promises: false })),
+      run: handler({ reads: true, writes: true, promises: false, shared: false }),
+      peek: shared(handler({ reads: true, writes: false, promises: false, shared: true })),
     }),
     workflow("wf", {
-      run: handler({ reads: true, writes: true, promises: true }),
-      poke: shared(handler({ reads: true, writes: false, promises: true })),
+      run: handler({ reads: true, writes: true, promises: true, shared: false }),
+      poke: shared(handler({ reads: true, writes: false, promises: true, shared: true })),
     }),
   ] as unknown as Definitions;
 }
@@ -52,6 +61,7 @@ interface Rights {
   readonly reads: boolean;
   readonly writes: boolean;
   readonly promises: boolean;
+  readonly shared: boolean;
 }
 
 /** One execution of a program. */
@@ -122,6 +132,8 @@ class Performance {
         return this.#handshake(node.to);
       case "promise":
         return this.#rights.promises ? this.#promise(node.verb, node.name) : undefined;
+      case "stream":
+        return this.#stream(node);
       case "attach":
         return this.#see("attach", ctx.run(this.#idOf(node.to)).result());
       case "output":
@@ -161,10 +173,19 @@ class Performance {
       node.exhausted === "never"
         ? { initial: 20, max: 400 }
         : { initial: 20, max: 400, maxAttempts: 2, onExhausted: node.exhausted };
-    const options = node.atMostOnce ? { retry, atMostOnce: true } : { retry };
+    const options = {
+      retry,
+      ...(node.atMostOnce ? { atMostOnce: true } : {}),
+      ...(node.into ? { into: STREAM } : {}),
+    };
     return this.#ctx.step(
       node.name,
-      async () => resultOf(node, await this.#ports.execute(this.#ctx.runId, node)),
+      async ({ stream }) => {
+        for (let i = 0; i < node.writes - 1; i += 1) stream(STREAM).write(`early ${i}`);
+        const outcome = await this.#ports.execute(this.#ctx.runId, node);
+        if (node.writes > 0) stream(STREAM).write("late");
+        return resultOf(node, outcome);
+      },
       options,
     );
   }
@@ -199,6 +220,17 @@ class Performance {
     else if (node.op === "set") ctx.set(node.name, `${ctx.runId.slice(-6)} ${this.#digest}`);
     else if (node.op === "clear") ctx.clear(node.name);
     else ctx.clearAll();
+  }
+
+  async #stream({ verb, number }: StreamNode): Promise<void> {
+    const stream = this.#ctx.stream<string>(STREAM);
+    if (verb === "append")
+      stream.append(...Array.from({ length: number }, (_, i) => `${this.#ctx.runId.slice(-6)} ${this.#digest} ${i}`));
+    else if (verb === "read") await this.#see("read", stream.read(number - 1));
+    else {
+      const length = await this.#see("length", stream.length());
+      if (verb === "trim" && !this.#rights.shared) stream.trim(Math.floor(length / 2));
+    }
   }
 
   async #handshake(to: Callee): Promise<unknown> {

@@ -7,9 +7,7 @@ import { type ScriptedModel, scriptedModel, type ScriptedModelOptions } from "..
 import type { ModelRequest } from "../types.ts";
 import { FakeClock } from "./fake-clock.ts";
 
-export const PROMPT: LanguageModelV4Prompt = [
-  { role: "user", content: [{ type: "text", text: "What is the answer?" }] },
-];
+const PROMPT: LanguageModelV4Prompt = [{ role: "user", content: [{ type: "text", text: "What is the answer?" }] }];
 
 export class CallWorld {
   readonly clock: FakeClock = new FakeClock();

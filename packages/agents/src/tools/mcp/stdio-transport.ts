@@ -3,11 +3,12 @@
 // P1. It does not keep this process alive while nothing is asked of it.
 // P2. It ends with this process: its input closes, however this process ends, and it is told to terminate where that can be.
 // P3. Of this process' environment it sees what a program needs to run, and none of its secrets.
+// P4. Whatever it writes, at worst its own calls fail: answers that nobody waits for any more are not heard.
 //
 // `@ai-sdk/mcp` has such a transport too; it keeps the process alive, and says nothing of what the server wrote when it died.
 
 import { spawn, type ChildProcess } from "node:child_process";
-import type { MCPTransport } from "@ai-sdk/mcp";
+import { validateJSONRPCMessage, type MCPTransport } from "@ai-sdk/mcp";
 import { tagged, type Message } from "./message-meta.ts";
 
 export interface StdioServer {
@@ -116,19 +117,18 @@ export class StdioTransport implements MCPTransport {
     for (const line of lines) if (line.trim() !== "") this.#receive(line);
   }
 
+  /** P4. */
   #receive(line: string): void {
-    let message: Message;
     try {
-      message = JSON.parse(line) as Message;
-    } catch {
-      this.onerror?.(new Error(`the server wrote what is no message: ${line.slice(0, 200)}`));
-      return;
+      const message = validateJSONRPCMessage(JSON.parse(line));
+      if (!("method" in message)) {
+        if (message.id === undefined || !this.#unanswered.delete(message.id)) return;
+        this.#hold();
+      }
+      this.onmessage?.(message);
+    } catch (cause) {
+      this.onerror?.(new Error(`the server wrote what cannot be understood: ${line.slice(0, 200)}`, { cause }));
     }
-    if (!("method" in message) && message.id !== undefined) {
-      this.#unanswered.delete(message.id);
-      this.#hold();
-    }
-    this.onmessage?.(message);
   }
 
   #await(id: string | number, signal: AbortSignal | undefined): void {

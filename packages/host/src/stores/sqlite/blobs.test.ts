@@ -67,6 +67,42 @@ describe("large payloads", () => {
     await store.close();
   });
 
+  test("C1: an item of a stream is put once, however many results stand there, and goes with its row", async () => {
+    using directory = scratch();
+    const { store, blobs, writer } = await opened(directory.path);
+    const owner = { run: runIdOf(1) };
+    const append = (from: number, ...items: readonly string[]): Mutation => ({
+      type: "appendStream",
+      stream: { owner, name: "log" },
+      from,
+      items,
+      writer: null,
+      at: 1,
+    });
+    const kept = { stream: "log", from: 1, count: 1, form: "item" } as const;
+    const entry = { ...stepEntry(1, 1, { kind: "value", value: big("b") }), kept };
+    await writer.commit({ type: "insertRun", run: runOf(1) }, append(0, big("a"), big("b"), "1"), append(3, big("c")), {
+      type: "appendEntry",
+      run: 1,
+      commands: 1,
+      entry,
+    });
+    expect(await writer.journal(runOf(1))).toEqual([entry]);
+    const steps: readonly [readonly Mutation[], number][] = [
+      [[], 3],
+      [[{ type: "truncate", run: 1, id: runIdOf(1), from: 1, commands: 0 }], 3],
+      [[{ type: "trimStream", stream: { owner, name: "log" }, before: 1 }], 2],
+      [[{ type: "trimStream", stream: { owner, name: "log" }, before: 3 }], 1],
+      [[{ type: "deleteRun", run: 1, id: runIdOf(1) }], 0],
+    ];
+    for (const [mutations, left] of steps) {
+      await writer.commit(...mutations);
+      await store.collectBlobs();
+      expect((await names(blobs)).length, JSON.stringify(mutations)).toBe(left);
+    }
+    await store.close();
+  });
+
   test("C1: a batch that is refused leaves references as they were; a sweep removes its files", async () => {
     using directory = scratch();
     const { store, blobs, writer } = await opened(directory.path);

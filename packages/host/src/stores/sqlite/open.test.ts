@@ -102,6 +102,43 @@ describe("versions", () => {
     await store.close();
   });
 
+  /** As the version before streams left it. */
+  async function beforeStreams(path: string): Promise<void> {
+    const store = await openSqliteStore({ directory: path });
+    await (await Writer.on(store)).commit(...numberedBatch(1));
+    await store.close();
+    const db = new DatabaseSync(layoutOf(path).database);
+    db.exec("DROP TABLE streams; DROP TABLE chunks; DELETE FROM migrations WHERE number = 2");
+    db.close();
+  }
+
+  test("data from before streams can be looked at as it is, and is brought up to date when it is opened", async () => {
+    using directory = scratch();
+    await beforeStreams(directory.path);
+    const stream = { owner: { run: runIdOf(1) }, name: "log" };
+    const readOnly = await openSqliteStore({ directory: directory.path, readOnly: true });
+    expect(await lastBatch(readOnly)).toBe(1);
+    expect(await readOnly.reader.stream(stream, 0, 9)).toEqual({ start: 0, end: 0, items: [] });
+    expect(await readOnly.reader.streams(stream.owner)).toEqual([]);
+    expect(await readOnly.reader.stats()).toMatchObject({ streams: 0, chunks: 0 });
+    await readOnly.close();
+    const store = await openSqliteStore({ directory: directory.path });
+    const writer = await Writer.on(store);
+    expect(await lastBatch(store)).toBe(1);
+    await writer.commit({ type: "appendStream", stream, from: 0, items: ["1"], writer: null, at: 5 });
+    expect(await store.reader.streams(stream.owner)).toEqual([{ name: "log", start: 0, end: 1 }]);
+    await store.close();
+  });
+
+  test("P0041: tables that a migration is said to have made are missed", async () => {
+    using directory = scratch();
+    await (await openSqliteStore({ directory: directory.path })).close();
+    const db = new DatabaseSync(layoutOf(directory.path).database);
+    db.exec("DROP TABLE chunks");
+    db.close();
+    await expect(openSqliteStore({ directory: directory.path })).rejects.toThrow(/the tables chunks are missing/);
+  });
+
   test("migrations are numbered without gaps, and recorded", async () => {
     using directory = scratch();
     await (await openSqliteStore({ directory: directory.path })).close();
@@ -169,10 +206,34 @@ describe("limits and costs", () => {
     });
     await store.close();
     const db = new DatabaseSync(layoutOf(directory.path).database);
-    const counts = ["runs", "entries", "timers", "state", "waiters", "promises", "blobs"].map(
+    const counts = ["runs", "entries", "timers", "state", "waiters", "promises", "blobs", "chunks"].map(
       (table) => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"],
     );
-    expect(counts).toEqual([1, 10, 0, 0, 0, 0, 0]);
+    expect(counts).toEqual([1, 10, 0, 0, 0, 0, 0, 0]);
+    db.close();
+  });
+
+  test("an append is one row, and rewrites none", async () => {
+    using directory = scratch();
+    const store = await openSqliteStore({ directory: directory.path });
+    const writer = await Writer.on(store);
+    const stream = { owner: { service: "s", key: "k" }, name: "log" };
+    for (let i = 0; i < 40; i += 1)
+      await writer.commit({
+        type: "appendStream",
+        stream,
+        from: i * 5,
+        items: ["1", "2", "3", "4", '"five"'],
+        writer: null,
+        at: i,
+      });
+    await store.close();
+    const db = new DatabaseSync(layoutOf(directory.path).database);
+    const all = db.prepare("SELECT from_offset, count, at, data FROM chunks").all();
+    expect(all.map((row) => ({ ...row }))).toEqual(
+      Array.from({ length: 40 }, (_, i) => ({ from_offset: i * 5, count: 5, at: i, data: '1\n2\n3\n4\n"five"' })),
+    );
+    expect(db.prepare("SELECT count(*) AS n, sum(start) AS start FROM streams").get()).toEqual({ n: 1, start: 0 });
     db.close();
   });
 

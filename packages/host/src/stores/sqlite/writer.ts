@@ -162,6 +162,7 @@ export class Writer {
         result?.kind === "value" &&
         command.atMostOnce === undefined &&
         command.into === undefined &&
+        entry.kept === undefined &&
         entry.child === undefined
       ) {
         this.#sql.appendStep.run(

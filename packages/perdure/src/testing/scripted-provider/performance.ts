@@ -43,7 +43,7 @@ export async function takeTime(response: ServerResponse, pieces: number, manner:
     await audience.wait((manner.firstTokenMs ?? 0) + Math.max(0, told - 1) * paceMs(manner));
     if (fault?.kind === "stall") await audience.forEver();
     if (fault?.kind === "cut") response.destroy();
-    return fault?.kind !== "cut" && !audience.isGone;
+    return !response.destroyed;
   } catch (error) {
     if (audience.isGone) return false;
     throw error;

@@ -1,0 +1,81 @@
+// What the tests of agents share: a driver that talks to an agent at set times, and eyes for what it kept.
+
+import {
+  service,
+  type AgentAnswer,
+  type AgentDefinition,
+  type AgentEvent,
+  type AgentMessage,
+  type Context,
+  type ServiceDefinition,
+  type TranscriptItem,
+} from "perdure";
+import type { ScriptedRequest, TestWorld } from "perdure/testing";
+
+/** A message, said so long after the start. */
+export interface Line {
+  readonly afterMs: number;
+  readonly say: AgentMessage | string;
+}
+
+type Drive = (ctx: Context, lines: readonly Line[]) => Promise<readonly (AgentAnswer | string)[]>;
+
+/** Says each line at its time, and answers with what each got: an answer, or the message of its failure. */
+export function driver(agent: AgentDefinition, key = "s1"): ServiceDefinition<{ readonly drive: Drive }> {
+  return service("driver", {
+    drive: async (ctx: Context, lines: readonly Line[]) => {
+      const asked: Promise<AgentAnswer | string>[] = [];
+      let now = 0;
+      for (const { afterMs, say } of lines) {
+        if (afterMs > now) await ctx.sleep(afterMs - now);
+        now = Math.max(now, afterMs);
+        const { id } = await ctx.send(agent, key).send(say);
+        const answer = ctx.run<AgentAnswer>(id).result();
+        asked.push(answer.catch((error: unknown) => (error as Error).message));
+      }
+      return await Promise.all(asked);
+    },
+  });
+}
+
+export const DRIVE = { service: "driver", handler: "drive" };
+
+export async function transcriptOf(world: TestWorld, service: string, key = "s1"): Promise<TranscriptItem[]> {
+  const items = await world.stream({ service, key }, "transcript");
+  return items.map(({ payload }) => JSON.parse(String(payload)) as TranscriptItem);
+}
+
+export async function eventsOf(world: TestWorld, service: string, key = "s1"): Promise<AgentEvent[]> {
+  const items = await world.stream({ service, key }, "events");
+  return items.map(({ payload }) => JSON.parse(String(payload)) as AgentEvent);
+}
+
+/** The transcript in short: `message "hello"`, `assistant "hi"`, `tool work ok`. */
+export async function storyOf(world: TestWorld, service: string, key = "s1"): Promise<string[]> {
+  return (await transcriptOf(world, service, key)).map((item) => {
+    switch (item.type) {
+      case "message":
+        return `message "${item.text}"`;
+      case "assistant": {
+        const said = item.content.map((part) =>
+          part.type === "text" ? `"${part.text}"` : part.type === "tool-call" ? part.toolName : part.type,
+        );
+        return `assistant${item.partial === true ? " (partial)" : ""} ${said.join(" ")}`;
+      }
+      case "tool":
+        return `tool ${item.name} ${item.outcome}`;
+      default:
+        return item.type;
+    }
+  });
+}
+
+/** The texts of the user's messages in a request. */
+export function heard(request: ScriptedRequest): string[] {
+  return request.messages.filter(({ role }) => role === "user").flatMap(({ text }) => text.split("\n"));
+}
+export function valueOf<T>(result: unknown): T {
+  const { kind, value } = result as { kind: string; value: string };
+  if (kind !== "value") throw new Error(`it has no value: ${JSON.stringify(result)}`);
+  return JSON.parse(value) as T;
+}
