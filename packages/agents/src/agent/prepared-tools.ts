@@ -1,6 +1,6 @@
 // An agent's tools as its turns use them: as models are told of them, and with their inputs checked.
 
-import type { JSONSchema7, JSONValue, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import type { JSONValue, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import { asSchema, type Schema } from "ai";
 import type { AnyTool, Toolset } from "../tools/tool.ts";
 
@@ -22,38 +22,46 @@ type ReadInput =
   | { readonly ok: false; readonly problem: string };
 
 export async function prepareTools(tools: Toolset): Promise<PreparedTools> {
-  const functions: LanguageModelV4FunctionTool[] = [];
-  const prepared = new Map<string, PreparedTool>();
-  for (const [name, tool] of Object.entries(tools)) {
-    const { schema, inputSchema } = await readSchema(tool);
-    const { description } = tool;
-    functions.push({ type: "function", name, inputSchema, ...(description === undefined ? {} : { description }) });
-    prepared.set(name, { tool, read: (text) => readInput(schema, text) });
-  }
-  return { functions, names: functions.map(({ name }) => name), find: (name) => prepared.get(name) };
+  const entries = Object.entries(tools);
+  const all = await Promise.all(entries.map(([name, tool]) => prepared(name, tool)));
+  const byName = new Map(entries.map(([name], index) => [name, all[index]]));
+  return {
+    functions: all.map(({ described }) => described),
+    names: entries.map(([name]) => name),
+    find: (name) => byName.get(name),
+  };
 }
 
-interface ReadSchema {
+interface Prepared extends PreparedTool {
+  readonly described: LanguageModelV4FunctionTool;
+}
+
+async function prepared(name: string, tool: AnyTool): Promise<Prepared> {
+  const { schema, inputSchema } = await schemasOf(tool);
+  const { description } = tool;
+  return {
+    tool,
+    described: { type: "function", name, inputSchema, ...(description === undefined ? {} : { description }) },
+    read: (text) => readInput(schema, text),
+  };
+}
+
+interface Schemas {
   readonly schema: Schema<unknown>;
-  readonly inputSchema: JSONSchema7;
+  readonly inputSchema: LanguageModelV4FunctionTool["inputSchema"];
 }
 
-/** Tools are defined once and told to the model before every call; making a JSON schema of zod's takes 40 µs. */
-const SCHEMAS: WeakMap<AnyTool, Promise<ReadSchema>> = new WeakMap();
+/** A schema becomes JSON Schema once, not in every turn. */
+const SCHEMAS: WeakMap<AnyTool["inputSchema"], Promise<Schemas>> = new WeakMap();
 
-function readSchema(tool: AnyTool): Promise<ReadSchema> {
-  let read = SCHEMAS.get(tool);
-  if (read === undefined) {
-    read = makeSchema(tool);
-    SCHEMAS.set(tool, read);
-    read.catch(() => SCHEMAS.delete(tool)); // One that is fetched may be there the next time.
+function schemasOf({ inputSchema: given }: AnyTool): Promise<Schemas> {
+  let found = SCHEMAS.get(given);
+  if (found === undefined) {
+    const schema = asSchema(given);
+    found = Promise.resolve(schema.jsonSchema).then((inputSchema) => ({ schema, inputSchema }));
+    SCHEMAS.set(given, found);
   }
-  return read;
-}
-
-async function makeSchema(tool: AnyTool): Promise<ReadSchema> {
-  const schema = asSchema(tool.inputSchema);
-  return { schema, inputSchema: await schema.jsonSchema };
+  return found;
 }
 
 async function readInput(schema: Schema<unknown>, text: string): Promise<ReadInput> {

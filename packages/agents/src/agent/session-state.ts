@@ -4,6 +4,7 @@
 import type { Failure, Payload } from "@perdure/protocol";
 import type { ObjectContext, ObjectSharedContext, RunId } from "@perdure/sdk";
 import type { AgentAnswer } from "./messages.ts";
+import type { KnownOffers } from "./tool-sources.ts";
 
 const SESSION = "session";
 
@@ -22,6 +23,8 @@ export interface Session {
   readonly taken: Readonly<Record<RunId, Taken>>;
   /** Sub-agents, newest last. */
   readonly children: readonly ChildRecord[];
+  /** What its tool sources offered last. */
+  readonly offers?: KnownOffers;
 }
 
 export interface Taken {
