@@ -105,8 +105,9 @@ function paidTwice(lines: readonly LedgerLine[]): readonly string[] {
   return summarise(models).repeated.map(({ idempotencyKey }) => idempotencyKey);
 }
 
-test("killed after any number of effects, it finishes in the next process and repeats nothing that was journaled", async () => {
-  for (const effects of [1, 4, 7]) {
+test.each([1, 4, 7])(
+  "killed after %i effects, it finishes in the next process and repeats nothing that was journaled",
+  async (effects) => {
     const data = newData();
     const first = await Live.start(data, { RESEARCH_INJECT: `crash-after=${effects},seed=3` });
     const exit = once(first.child, "exit");
@@ -124,9 +125,8 @@ test("killed after any number of effects, it finishes in the next process and re
     expect(paidTwice(lines)).toEqual([]);
     // Of the tools those alone that ran side by side with the last one, whose results were not on disk yet.
     expect(summarise(lines).repeated.length).toBeLessThanOrEqual(2);
-    await second.kill();
-  }
-});
+  },
+);
 
 test("kill -9 in the middle of an answer: what was settled is not asked for again, what was cut begins anew", async () => {
   const data = newData();
