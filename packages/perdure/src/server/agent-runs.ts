@@ -1,6 +1,6 @@
 // Agents and their messages, as routes find them: in the catalog, among the runs, in the transcript.
 
-import { EVENTS, SESSION, TRANSCRIPT, type AgentEvent, type Session, type TranscriptItem } from "@perdure/agents";
+import { EVENTS, sessionOf, TRANSCRIPT, type AgentEvent, type Session, type TranscriptItem } from "@perdure/agents";
 import type { StreamItem } from "@perdure/engine";
 import {
   BadRequestError,
@@ -24,6 +24,7 @@ export const UNFINISHED: readonly RunStatus[] = RUN_STATUSES.filter((status) => 
 /** Those that have their key's turn. */
 const HOLDING = UNFINISHED.filter((status) => status !== "queued" && status !== "scheduled");
 const PAGE_ITEMS = 256;
+const CLOCK_SLACK_MS = 3_600_000;
 
 /** @throws UnknownTargetError, BadRequestError */
 export function agentSession(runtime: Pick<ServedRuntime, "catalog">, agent = "", key = ""): AgentSession {
@@ -34,8 +35,7 @@ export function agentSession(runtime: Pick<ServedRuntime, "catalog">, agent = ""
 }
 
 export async function readSession(runtime: ServedRuntime, owner: AgentSession): Promise<Session | undefined> {
-  const stored = (await runtime.reader.state(owner)).get(SESSION);
-  return typeof stored === "string" ? (JSON.parse(stored) as Session) : undefined;
+  return sessionOf(await runtime.reader.state(owner));
 }
 
 /** The run that has the session's turn. */
@@ -54,16 +54,10 @@ export async function messageRun(runtime: ServedRuntime, owner: AgentSession, id
 
 /** Where the transcript has the message: its offset. */
 export async function seenAt(runtime: ServedRuntime, owner: AgentSession, run: Run): Promise<number | undefined> {
-  const stream = { owner, name: TRANSCRIPT };
-  const { start, end } = await runtime.readStream(stream, Number.MAX_SAFE_INTEGER, 1);
-  // From the newest on: what is older than the message cannot be it.
-  for (let to = end; to > start; to -= PAGE_ITEMS) {
-    const from = Math.max(start, to - PAGE_ITEMS);
-    const { items } = await runtime.readStream(stream, from, to - from);
-    const found = items.find((item) => isMessage(item, run.id));
-    if (found !== undefined) return found.offset;
-    const [first] = items;
-    if (first === undefined || first.at < run.createdAt) return undefined;
+  // What is older than the message cannot be it, but for clocks that were set back.
+  for await (const item of itemsBack(runtime, owner, TRANSCRIPT)) {
+    if (isMessage(item, run.id)) return item.offset;
+    if (item.at < run.createdAt - CLOCK_SLACK_MS) return undefined;
   }
   return undefined;
 }
@@ -96,5 +90,20 @@ export async function* itemsFrom(
     if (last === undefined) return;
     yield* items;
     next = last.offset + 1;
+  }
+}
+
+/** The items that there are now, the newest first. */
+export async function* itemsBack(
+  runtime: ServedRuntime,
+  owner: AgentSession,
+  name: typeof EVENTS | typeof TRANSCRIPT,
+): AsyncGenerator<StreamItem, void, undefined> {
+  const stream = { owner, name };
+  const { start, end } = await runtime.readStream(stream, Number.MAX_SAFE_INTEGER, 1);
+  for (let to = end; to > start; to -= PAGE_ITEMS) {
+    const from = Math.max(start, to - PAGE_ITEMS);
+    const { items } = await runtime.readStream(stream, from, to - from);
+    yield* items.toReversed();
   }
 }

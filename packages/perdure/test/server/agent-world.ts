@@ -10,7 +10,7 @@ import { z } from "zod";
 import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
 
 /** Lets a scripted model's pieces through, as many as it is told. Scripts ask for it with any `tokensPerSecond`. */
-export class Pace {
+class Pace {
   #credit = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -83,7 +83,7 @@ export interface AgentWorldOptions extends Partial<Omit<ServerOptions, "runtime"
   readonly more?: readonly AnyDefinition[];
 }
 
-export const search = tool({
+const search = tool({
   description: "Searches.",
   kind: "read",
   inputSchema: z.object({ query: z.string() }),
@@ -93,7 +93,7 @@ export const search = tool({
   },
 });
 
-export const publish = tool({
+const publish = tool({
   description: "Publishes.",
   approval: "always",
   approvers: ["ada", "bob"],

@@ -53,7 +53,8 @@ class Watched {
   async until(done: () => boolean): Promise<this> {
     const end = Date.now() + 10_000;
     while (!done()) {
-      if (Date.now() > end) throw new Error(`waited too long; there is ${JSON.stringify(this.message)} ${this.types}`);
+      if (Date.now() > end)
+        throw new Error(`waited too long; there is ${JSON.stringify(this.message)} ${this.types.join(" ")}`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 50);
         this.#wake = () => (clearTimeout(timer), resolve());

@@ -111,14 +111,17 @@ function tries(cli: Cli, served: Served): string[] {
   const usual = served.ingressUrl.endsWith(":8080") && served.adminUrl.endsWith(":9070");
   const program = cli.commandLine({});
   const [url, admin] = usual ? ["", ""] : [` --url ${served.ingressUrl}`, ` --admin ${served.adminUrl}`];
+  const agent = served.services.find((service) => service.agent === true);
   const first = firstTarget(served.services);
   const call =
     first === undefined
       ? []
-      : [
-          `${program} send ${first}${url}`,
-          `curl -X POST ${served.ingressUrl}/${first.replace(" ", " -H 'content-type: application/json' -d ")}`,
-        ];
+      : agent !== undefined
+        ? [`${program} chat ${agent.name} --session my-session${url}${admin}`]
+        : [
+            `${program} send ${first}${url}`,
+            `curl -X POST ${served.ingressUrl}/${first.replace(" ", " -H 'content-type: application/json' -d ")}`,
+          ];
   return [...call, `${program} runs --watch${admin}`, `${program} show <run>${admin}`];
 }
 
