@@ -6,7 +6,8 @@
 // C1. A change counts as soon as it is stored: whatever asks after that, sees it. It is written before anything else is
 //     done, and its entry in the audit log is sent, so that the switch never waits for the log.
 // C2. Of the switches that speak of an agent the most restrictive counts: a session cannot be allowed what its agent is not.
-// C3. A switch that is set back to `allow` is dropped: what is kept does not grow with the sessions that ever had one.
+// C3. A session's switch that is set back to `allow` is dropped: what is kept does not grow with the sessions that ever had
+//     one. Those of agents stay, and say who gave the writes back.
 //
 // Internal: a tool that can reach the server must not be able to give its own agent the writes back.
 
@@ -69,7 +70,7 @@ export type ControlHandlers = {
   readonly set: DefinedHandler<ObjectContext, [input: WriteChange], WriteControl>;
   /** What holds for an agent, in a session. */
   readonly get: SharedHandler<ObjectSharedContext, [input: WriteQuestion], EffectiveWriteControl>;
-  /** All switches that take something away, by their targets. */
+  /** All switches, by their targets. */
   readonly list: SharedHandler<ObjectSharedContext, [], Switches>;
 };
 
@@ -101,13 +102,14 @@ export const controls: ObjectDefinition<ControlHandlers> = object<ControlHandler
     set: handler({ input: changeSchema, description: "Allows, asks for or denies an agent's writes." }, set),
     // Asked before every tool call that writes, and kept in the journal of whoever asks.
     get: shared({ input: questionSchema, description: "Says what holds for an agent.", retention: "1m" }, get),
-    list: shared({ description: "All switches that take something away.", retention: "1m" }, switchesOf),
+    list: shared({ description: "All switches.", retention: "1m" }, switchesOf),
   },
   { internal: true, description: "Switches for the writes of agents." },
 );
 
 const NOTHING_SAID: WriteControl = { writes: "allow" };
-const STATE = "switches";
+/** Under it the key keeps all of them. */
+export const SWITCHES = "switches";
 
 async function set(ctx: ObjectContext, { target, ...change }: WriteChange): Promise<WriteControl> {
   if (ctx.key !== ALL_SWITCHES)
@@ -117,7 +119,8 @@ async function set(ctx: ObjectContext, { target, ...change }: WriteChange): Prom
   const [switches, at] = await Promise.all([switchesOf(ctx), ctx.now()]);
   const { [target]: before = NOTHING_SAID, ...others } = switches;
   const { writes: to, by: actor, reason } = change;
-  ctx.set(STATE, to === "allow" ? others : { ...others, [target]: { ...change, at } }); // C3
+  const isOver = to === "allow" && target.includes("/"); // C3
+  ctx.set(SWITCHES, isOver ? others : { ...others, [target]: { ...change, at } });
   recordAudit(ctx, {
     actor,
     action: "writes.changed",
@@ -137,7 +140,7 @@ async function get(ctx: ObjectSharedContext, { agent, session }: WriteQuestion):
 }
 
 async function switchesOf(ctx: ObjectSharedContext): Promise<Switches> {
-  return (await ctx.get<Switches>(STATE)) ?? {};
+  return (await ctx.get<Switches>(SWITCHES)) ?? {};
 }
 
 /**

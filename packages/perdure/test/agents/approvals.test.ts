@@ -496,7 +496,7 @@ describe("the switch for writes", () => {
     expect(elsewhere).toMatchObject({ failure: { errorCode: "P0021" } });
   });
 
-  test("what is set back to allow is kept no longer, and what is in force is listed", async () => {
+  test("a session that is set back to allow is kept no longer, and what is in force is listed", async () => {
     const world = await openWorld();
     await set(world, "researcher/s1", { writes: "deny", by: "ada" });
     await set(world, "*", { writes: "ask", by: "grace" });
