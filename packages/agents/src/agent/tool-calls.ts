@@ -39,7 +39,9 @@ export interface ToolPhase {
 }
 
 export async function runToolCalls(phase: ToolPhase, calls: readonly LanguageModelV4ToolCall[]): Promise<void> {
-  await Promise.all(calls.map((call) => runToolCall(phase, call)));
+  const ends = await Promise.allSettled(calls.map((call) => runToolCall(phase, call)));
+  // What goes beyond one call waits for the others: one may be starting a sub-agent just now, which a cancel has to reach.
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
 /** An excerpt of that length goes to watchers. */
@@ -283,9 +285,16 @@ async function runDurable(
   }
 }
 
+<<<<<<< HEAD
 /** @throws what is no matter between the tool and the model: a cancel of this run, and what waits for a person. */
 function problemOf(ctx: ObjectContext, error: unknown): string {
   if (isOwnCancel(ctx, error) || (isPerdureError(error) && error.retry === "pause")) throw error;
+=======
+/** @throws what is no matter between the tool and the model: the turn's own cancel, and what waits for a person. */
+function problemOf(ctx: ObjectContext, error: unknown): string {
+  const isOwnCancel = error instanceof CancelledError && ctx.abortSignal.aborted; // Else it is the end of another run.
+  if (isOwnCancel || (isPerdureError(error) && error.retry === "pause")) throw error;
+>>>>>>> simagents
   return error instanceof Error ? error.message : String(error);
 }
 

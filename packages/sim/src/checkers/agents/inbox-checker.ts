@@ -12,7 +12,7 @@ export function createInboxChecker(sessions: Sessions): Checker {
   return {
     name: "inboxes",
     afterCommit(context) {
-      for (const fresh of sessions.fresh) checkOrder(context, fresh, latest);
+      for (const fresh of sessions.fresh) if (!sessions.spliced.has(fresh.session)) checkOrder(context, fresh, latest);
     },
     observe(context, observation) {
       if (observation.type === "stored") checkAnswers(context, sessions);
