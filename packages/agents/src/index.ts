@@ -17,7 +17,6 @@ export {
   type TranscriptItem,
 } from "./agent/transcript.ts";
 export type { AgentStatus, HistoryRange } from "./agent/views.ts";
-export { sessionOf, type ChildRecord, type Session } from "./agent/session-state.ts";
 export {
   serviceTool,
   type KeyedToolOptions,
@@ -31,10 +30,11 @@ export type { HttpServer, McpServer } from "./tools/mcp/connection.ts";
 export type { StdioServer } from "./tools/mcp/stdio-transport.ts";
 export type { Offer, OfferedTool, ToolSource } from "./tools/tool-source.ts";
 export { durable, type DurableOptions } from "./durable/durable.ts";
+export { sessionOf, type ChildRecord, type Session } from "./agent/session-state.ts";
 export { subagent, type SubagentOptions } from "./tools/subagent.ts";
 export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo, type Toolset } from "./tools/tool.ts";
 export { models, type ModelsOptions } from "./models/models.ts";
-export { modelsOf, provideModels, providerIn, type Models } from "./models/of-context.ts";
+export { modelsOf, providerIn, type Models } from "./models/of-context.ts";
 
 export { ModelGateway, type GatewayFigures, type GatewayOptions } from "./models/gateway.ts";
 export type {
@@ -116,7 +116,7 @@ export type {
   WriteMode,
   WriteQuestion,
 } from "./controls/controls.ts";
-export { ALL_AGENTS, ALL_SWITCHES, CONTROLS, controls, writeModeOf } from "./controls/controls.ts";
+export { ALL_AGENTS, ALL_SWITCHES, CONTROLS, controls, SWITCHES, writeModeOf } from "./controls/controls.ts";
 export type { Permissions } from "./permissions/permissions.ts";
 export { decide, permissions, restrict } from "./permissions/permissions.ts";
 export type {

@@ -285,16 +285,9 @@ async function runDurable(
   }
 }
 
-<<<<<<< HEAD
 /** @throws what is no matter between the tool and the model: a cancel of this run, and what waits for a person. */
 function problemOf(ctx: ObjectContext, error: unknown): string {
   if (isOwnCancel(ctx, error) || (isPerdureError(error) && error.retry === "pause")) throw error;
-=======
-/** @throws what is no matter between the tool and the model: the turn's own cancel, and what waits for a person. */
-function problemOf(ctx: ObjectContext, error: unknown): string {
-  const isOwnCancel = error instanceof CancelledError && ctx.abortSignal.aborted; // Else it is the end of another run.
-  if (isOwnCancel || (isPerdureError(error) && error.retry === "pause")) throw error;
->>>>>>> simagents
   return error instanceof Error ? error.message : String(error);
 }
 
