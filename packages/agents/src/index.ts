@@ -34,7 +34,7 @@ export { sessionOf, type ChildRecord, type Session } from "./agent/session-state
 export { subagent, type SubagentOptions } from "./tools/subagent.ts";
 export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo, type Toolset } from "./tools/tool.ts";
 export { models, type ModelsOptions } from "./models/models.ts";
-export { modelsOf, providerIn, type Models } from "./models/of-context.ts";
+export { modelsOf, provideModels, providerIn, type Models } from "./models/of-context.ts";
 
 export { ModelGateway, type GatewayFigures, type GatewayOptions } from "./models/gateway.ts";
 export type {
