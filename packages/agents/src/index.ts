@@ -4,6 +4,7 @@ export type { AgentOptions, ContextOptions, TurnSoFar } from "./agent/definition
 export { child, type Child, type ChildRef } from "./agent/children.ts";
 export { EVENTS, type AgentEvent } from "./agent/events.ts";
 export type { ArrivalHook } from "./agent/inbox.ts";
+export { readMessage } from "./agent/messages.ts";
 export type { AgentAnswer, AgentMessage, ChildNotice, MessagePolicy, Usage } from "./agent/messages.ts";
 export {
   TRANSCRIPT,
@@ -16,9 +17,24 @@ export {
   type TranscriptItem,
 } from "./agent/transcript.ts";
 export type { AgentStatus, HistoryRange } from "./agent/views.ts";
+export {
+  serviceTool,
+  type KeyedToolOptions,
+  type OneWay,
+  type ServiceToolInfo,
+  type ServiceToolOptions,
+  type Started,
+} from "./tools/service-tool.ts";
+export { mcpTools, type McpToolsOptions } from "./tools/mcp/mcp-tools.ts";
+export type { HttpServer, McpServer } from "./tools/mcp/connection.ts";
+export type { StdioServer } from "./tools/mcp/stdio-transport.ts";
+export type { Offer, OfferedTool, ToolSource } from "./tools/tool-source.ts";
+export { durable, type DurableOptions } from "./durable/durable.ts";
+export { sessionOf, type ChildRecord, type Session } from "./agent/session-state.ts";
 export { subagent, type SubagentOptions } from "./tools/subagent.ts";
 export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo, type Toolset } from "./tools/tool.ts";
-export { modelsOf, provideModels, type Models } from "./models/of-context.ts";
+export { models, type ModelsOptions } from "./models/models.ts";
+export { modelsOf, provideModels, providerIn, type Models } from "./models/of-context.ts";
 
 export { ModelGateway, type GatewayFigures, type GatewayOptions } from "./models/gateway.ts";
 export type {
@@ -59,6 +75,18 @@ export {
 } from "./models/script.ts";
 export { paceMs, type ScriptedModel, scriptedModel, type ScriptedModelOptions } from "./models/scripted-model.ts";
 
+// The conversation as clients of the AI SDK have it
+export { AnswerChunks, type AnswerOptions } from "./ui/answer-chunks.ts";
+export { chatIdOf, readChatRequest, type ChatRequest } from "./ui/chat-message.ts";
+export { uiMessagesOf } from "./ui/history.ts";
+export {
+  answerId,
+  type AgentUIChunk,
+  type AgentUIData,
+  type AgentUIMessage,
+  type AgentUIMetadata,
+} from "./ui/types.ts";
+
 // Approvals, the audit log, permissions, the switch for writes
 export type { ApprovalHandlers } from "./approvals/approvals.ts";
 export { approvals } from "./approvals/approvals.ts";
@@ -71,6 +99,7 @@ export type {
   ApprovalView,
 } from "./approvals/types.ts";
 export { APPROVALS } from "./approvals/types.ts";
+export { approversAt, questionOf, type Question } from "./approvals/question.ts";
 export type { AuditHandlers } from "./audit/audit.ts";
 export { audit, recordAudit } from "./audit/audit.ts";
 export type { ChainCheck, ChainExpectations } from "./audit/chain.ts";
@@ -81,11 +110,13 @@ export { AUDIT, MAIN_CHAIN } from "./audit/types.ts";
 export type {
   ControlHandlers,
   EffectiveWriteControl,
+  Switches,
   WriteChange,
   WriteControl,
   WriteMode,
+  WriteQuestion,
 } from "./controls/controls.ts";
-export { ALL_AGENTS, CONTROLS, controls, writeModeOf } from "./controls/controls.ts";
+export { ALL_AGENTS, ALL_SWITCHES, CONTROLS, controls, SWITCHES, writeModeOf } from "./controls/controls.ts";
 export type { Permissions } from "./permissions/permissions.ts";
 export { decide, permissions, restrict } from "./permissions/permissions.ts";
 export type {
@@ -101,6 +132,7 @@ export type {
 
 // Budgets: what a tree of agents may use.
 export { budgets, type BudgetHandlers } from "./budget/budgets.ts";
+export { BUDGETS } from "./budget/questions.ts";
 export { estimateTokens, type EstimateOptions, type TokenEstimate } from "./budget/estimate.ts";
 export { reserveBudget, type ActualUse, type BudgetLease, type CallEstimate, type TokenPrice } from "./budget/lease.ts";
 export { budgetQuestions, type BudgetQuestionHandlers } from "./budget/questions.ts";

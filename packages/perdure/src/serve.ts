@@ -17,6 +17,8 @@ import {
 import type { Limits } from "@perdure/engine";
 import { isPerdureError, ValidationError, type DurationMs, type ServiceManifest } from "@perdure/protocol";
 import { createRegistry, validate, type LogRecord, type Registry, type Servable } from "@perdure/sdk";
+import { models } from "@perdure/agents";
+import { providerFromHere } from "./provider-from-here.ts";
 import { callOnStart, needsForStored } from "./start-up.ts";
 import { VERSION } from "./version.ts";
 import { createServer, type AddressOptions, type ValidateInput } from "./server/index.ts";
@@ -71,7 +73,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const guarding = options.mode === "dev" ? installGuard(options.guard ?? "warn", log) : null;
   try {
     const stored = await needsForStored(exported, store.reader);
-    const registry = stored.length === 0 ? exported : createRegistry([...options.definitions, ...stored]);
+    const hasModels = options.definitions.some((servable) => servable.kind === "models");
+    const registry = createRegistry([
+      ...options.definitions,
+      ...stored,
+      ...(hasModels ? [] : [models({ load: providerFromHere })]),
+    ]);
     const runtime = new Runtime({
       store,
       catalog: new Catalog(registry, { retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT }),

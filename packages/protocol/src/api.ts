@@ -216,6 +216,149 @@ export interface SendAnswer {
   readonly status: "accepted" | "previouslyAccepted";
 }
 
+/** One item of a stream, as pages and server-sent events tell of it. */
+export interface StreamItemView {
+  readonly offset: number;
+  readonly at: InstantText;
+  /** The try of a step that wrote it (`<command>.<try>`); null where a journal tells of it. */
+  readonly writer: string | null;
+  readonly item: JsonValue;
+}
+
+export interface StreamPageAnswer {
+  readonly items: readonly StreamItemView[];
+  /** The first offset that was not trimmed. */
+  readonly start: number;
+  /** The offset that the next item gets. */
+  readonly end: number;
+}
+
+/**
+ * What following a stream tells: items without `event:`, and `reset` where items were trimmed that the follower has not
+ * seen. `id:` is the offset.
+ */
+export interface StreamReset {
+  readonly start: number;
+}
+
+/** How far a message to an agent is. */
+export interface MessageReceipt {
+  readonly runId: RunId;
+  readonly accepted: true;
+  /** It stands in the agent's transcript. */
+  readonly seen: boolean;
+  /** Its run has ended, with an answer or without: `GET /perdure/runs/{id}/output` says. */
+  readonly answered: boolean;
+  readonly status: RunStatus;
+  /** Where it stands in the transcript. */
+  readonly offset?: number;
+}
+
+export interface ApprovalSummary {
+  readonly id: string;
+  readonly state: "open" | "approved" | "rejected" | "expired" | "withdrawn";
+  readonly kind: "tool" | "budget" | "custom";
+  readonly title: string;
+  readonly agent: string | null;
+  readonly session: string | null;
+  readonly tool: string | null;
+  /** What will be done if it is approved. */
+  readonly input: PayloadView;
+  /** Names that may answer now; null: anyone who holds the id. */
+  readonly approvers: readonly string[] | null;
+  readonly askedAt: InstantText;
+  readonly ageMs: number;
+  readonly expiresAt: InstantText | null;
+}
+
+export interface ApprovalPage {
+  readonly approvals: readonly ApprovalSummary[];
+  /** For `?cursor=`; null: this is the last page. */
+  readonly nextCursor: number | null;
+}
+
+/** `?verify=true`: is the log what was recorded? */
+export type AuditCheckAnswer =
+  | { readonly chain: string; readonly ok: true; readonly count: number; readonly head: string }
+  /** `at`: the entry from which on it cannot be trusted. */
+  | { readonly chain: string; readonly ok: false; readonly at: number; readonly why: string };
+
+/** What is said of the writes of an agent, by key: `*` all, `agent`, `agent/session`. */
+export interface ControlView {
+  readonly key: string;
+  readonly writes: "allow" | "ask" | "deny";
+  readonly by?: string;
+  readonly reason?: string;
+  readonly at?: InstantText;
+}
+
+export interface ControlsAnswer {
+  readonly controls: readonly ControlView[];
+}
+
+export interface ControlChange {
+  readonly key: string;
+  readonly writes: "allow" | "ask" | "deny";
+  readonly by: string;
+  readonly reason?: string;
+}
+
+/** Adds to limits; what is absent stays. */
+export interface BudgetRaiseRequest {
+  readonly tokens?: number;
+  readonly usd?: number;
+  readonly wall?: string | number;
+  readonly calls?: number;
+  /** Models that may be called although their price is not known. */
+  readonly models?: readonly string[];
+  readonly by?: string;
+  readonly comment?: string;
+}
+
+export interface AgentSummary {
+  readonly name: string;
+  readonly description: string | null;
+  /** Sessions that have said or heard something, at most a thousand. */
+  readonly sessions: number;
+  /** Runs of messages that have not ended, at most a thousand. */
+  readonly open: number;
+}
+
+export interface AgentsAnswer {
+  readonly agents: readonly AgentSummary[];
+}
+
+export interface AgentSessionsPage {
+  readonly sessions: readonly string[];
+  /** For `?after=`; null: this is the last page. */
+  readonly nextAfter: string | null;
+}
+
+export interface AgentSessionView {
+  readonly agent: string;
+  readonly session: string;
+  /** `waiting`: it works, and what goes on is up to a person, a timer or another run. */
+  readonly state: "idle" | "working" | "waiting" | "paused";
+  /** The run that has the turn. */
+  readonly turn: RunId | null;
+  /** Messages that wait for a turn, or to be taken by the one that works. */
+  readonly queued: number;
+  /** Items in the transcript. */
+  readonly items: number;
+  readonly children: readonly {
+    readonly name: string;
+    readonly agent: string;
+    readonly session: string;
+    readonly runId: RunId;
+    readonly background: boolean;
+    /** Null: the run is gone. */
+    readonly status: RunStatus | null;
+  }[];
+  readonly approvals: readonly ApprovalSummary[];
+  /** As `GET /budgets/{id}` gives it; null: the agent has none. */
+  readonly budget: { readonly id: string; readonly status: JsonValue } | null;
+}
+
 export interface RunFilterBody {
   readonly status?: readonly RunStatus[];
   readonly service?: string;
@@ -224,6 +367,8 @@ export interface RunFilterBody {
   readonly createdAfter?: InstantText;
   readonly createdBefore?: InstantText;
   readonly parent?: RunId;
+  /** `false` leaves out runs of the runtime's own services (`perdure.…`). */
+  readonly builtIn?: boolean;
 }
 
 export type BulkAction = "cancel" | "kill" | "pause" | "resume";

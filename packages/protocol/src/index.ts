@@ -35,7 +35,7 @@ export type {
 } from "./journal.ts";
 export { ARRIVAL_SIGNAL, COMPLETABLE, QUEUE_LISTED_MAX } from "./journal.ts";
 export type { CancelState, HandlerMode, RetryState, Run, RunStatus, StreamTrim } from "./run.ts";
-export { isFinished, RUN_STATUSES } from "./run.ts";
+export { BUILT_IN_PREFIX, isFinished, RUN_STATUSES } from "./run.ts";
 export type { Kept, StreamOwner, StreamRef } from "./streams.ts";
 export { itemList, parseStream, streamOwner, streamText } from "./streams.ts";
 export type { HandlerManifest, RetryPolicy, ServiceKind, ServiceManifest } from "./manifest.ts";
@@ -44,13 +44,24 @@ export type { Attempt, AttemptFailure, AttemptReplies, AttemptStart, Executor } 
 export * from "./errors.ts";
 export type {
   ActionAnswer,
+  AgentsAnswer,
+  AgentSessionsPage,
+  AgentSessionView,
+  AgentSummary,
   ApiError,
   ApiEvent,
+  ApprovalPage,
+  ApprovalSummary,
+  AuditCheckAnswer,
   AwaitingView,
+  BudgetRaiseRequest,
   BulkAction,
   BulkAnswer,
   BulkRequest,
   CommandView,
+  ControlChange,
+  ControlsAnswer,
+  ControlView,
   EntryView,
   ErrorBody,
   HealthAnswer,
@@ -58,6 +69,7 @@ export type {
   JournalPage,
   JsonValue,
   KeptView,
+  MessageReceipt,
   PayloadView,
   RejectRequest,
   ResultView,
@@ -73,6 +85,9 @@ export type {
   StateEdit,
   StateKeysPage,
   StateView,
+  StreamItemView,
+  StreamPageAnswer,
+  StreamReset,
   VersionAnswer,
   WaitView,
 } from "./api.ts";

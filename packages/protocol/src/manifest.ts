@@ -35,6 +35,8 @@ export interface ServiceManifest {
   readonly name: string;
   readonly kind: ServiceKind;
   readonly description?: string;
+  /** An object made by agent(): its keys are sessions. */
+  readonly agent?: true;
   readonly handlers: readonly HandlerManifest[];
 }
 

@@ -3,8 +3,10 @@
 //   send      a message; its run's output is the answer. One works at a time (the turn), the others queue, or are taken by it.
 //   stop      ends the turn that works, keeping what it has said
 //   status, history    look without disturbing
+//   fork, rewind       go on from an earlier point, under another key or in place
 //   watch     (internal) waits for a sub-agent in the background and tells of its end, exactly once
 
+import { KilledError } from "@perdure/protocol";
 import {
   CancelledError,
   handler,
@@ -26,7 +28,9 @@ import { audit } from "../audit/audit.ts";
 import { budgets } from "../budget/budgets.ts";
 import { budgetQuestions } from "../budget/questions.ts";
 import { controls } from "../controls/controls.ts";
+import { adopt, fork, forkInput, rewind, rewindInput, type Adoption, type Fork, type Rewind } from "./branches.ts";
 import { agentSpec, type AgentOptions, type AgentSpec } from "./definition.ts";
+import type { AgentEvent } from "./events.ts";
 import { STOP_SIGNAL } from "./inbox.ts";
 import { messageInput, type AgentAnswer, type AgentMessage, type ChildNotice } from "./messages.ts";
 import { readSession, writeSession, type Session } from "./session-state.ts";
@@ -40,10 +44,16 @@ export interface AgentHandlers {
   readonly stop: SharedHandler<ObjectSharedContext, [], { readonly stopped: boolean }>;
   readonly status: SharedHandler<ObjectSharedContext, [], AgentStatus>;
   readonly history: SharedHandler<ObjectSharedContext, [range?: HistoryRange], readonly TranscriptItem[]>;
+  readonly fork: SharedHandler<ObjectSharedContext, [fork: Fork], { readonly items: number }>;
+  readonly rewind: DefinedHandler<ObjectContext, [rewind: Rewind], { readonly hidden: number }>;
+  readonly adopt: DefinedHandler<ObjectContext, [adoption: Adoption], void>;
   readonly watch: SharedHandler<ObjectSharedContext, [child: WatchedChild], void>;
 }
 
-export type AgentDefinition = ObjectDefinition<AgentHandlers>;
+export type AgentDefinition = ObjectDefinition<AgentHandlers> & {
+  /** Never set: what stands in the stream `events`, for clients that take their types from the definition. */
+  readonly event?: AgentEvent;
+};
 
 interface WatchedChild extends ChildRef {
   readonly name: string;
@@ -55,6 +65,11 @@ const childInput: StandardSchema<WatchedChild> = z.strictObject({
   key: z.string(),
   run: z.string().transform((run) => run as RunId),
 }) as StandardSchema<WatchedChild>;
+
+/** Internal: what `fork` sends. */
+const adoptionInput: z.ZodType<Adoption> = z.custom<Adoption>(
+  (value) => typeof value === "object" && value !== null && Array.isArray((value as Partial<Adoption>).items),
+);
 
 const rangeInput: StandardSchema<HistoryRange | undefined> = z
   .strictObject({ from: z.int().min(0).exactOptional(), last: z.int().min(0).exactOptional() })
@@ -80,12 +95,19 @@ export function agent(name: string, options: AgentOptions): AgentDefinition {
       stop: shared({ description: "Ends the turn that works, keeping what it has said." }, stop),
       status: shared({ description: "What the agent is doing.", retention: "1m" }, statusOf),
       history: shared({ input: rangeInput, description: "What was said and done.", retention: "1m" }, historyOf),
+      fork: shared(
+        { input: forkInput, description: "Begins another session with what was said here." },
+        (ctx: ObjectSharedContext, input: Fork) => fork(ctx, name, input),
+      ),
+      rewind: handler({ input: rewindInput, description: "Calls off what was said and done from a point on." }, rewind),
+      adopt: handler({ internal: true, input: adoptionInput }, adopt),
       watch: shared({ internal: true, input: childInput }, (ctx: ObjectSharedContext, child: WatchedChild) =>
         watch(ctx, name, child),
       ),
     },
     {
       ...(description === undefined ? {} : { description }),
+      agent: true,
       companions: [approvals, audit, budgets, budgetQuestions, controls],
     },
   ) as AgentDefinition;
@@ -135,9 +157,7 @@ async function endOf(
   } catch (error) {
     if (error instanceof CancelledError && ctx.abortSignal.aborted) throw error; // This run itself is cancelled.
     if (!isPerdureError(error)) throw error;
-    return { text: error.message, outcome: error.status === CANCELLED_STATUS ? "cancelled" : "failed" };
+    const isCancelled = error instanceof CancelledError || error instanceof KilledError;
+    return { text: error.message, outcome: isCancelled ? "cancelled" : "failed" };
   }
 }
-
-/** The failure code of a run that was cancelled or killed. */
-const CANCELLED_STATUS = 409;

@@ -11,7 +11,7 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4ToolResultOutput,
 } from "@ai-sdk/provider";
-import type { AssistantItem, MessageItem, ToolItem, TranscriptItem } from "./transcript.ts";
+import type { AssistantItem, CompactionItem, MessageItem, ToolItem, TranscriptItem } from "./transcript.ts";
 
 export interface ConversationOptions {
   readonly instructions: string;
@@ -47,16 +47,29 @@ function visible(
   first: number,
 ): { readonly told: readonly TranscriptItem[]; readonly summary: string | undefined } {
   const hidden = new Set<number>();
-  let from = first;
-  let summary: string | undefined;
-  for (const [index, item] of items.entries()) {
+  for (const [index, item] of items.entries())
     if (item.type === "restart") for (let offset = item.from; offset <= first + index; offset += 1) hidden.add(offset);
-    if (item.type === "compaction" && item.upTo >= from) {
-      from = item.upTo;
-      summary = item.summary;
-    }
+  const compaction = lastCompaction(items);
+  const from = compaction?.upTo ?? first;
+  return {
+    told: items.filter((_, index) => first + index >= from && !hidden.has(first + index)),
+    summary: compaction?.summary,
+  };
+}
+
+/** One that tells of nothing that was called off later. */
+function lastCompaction(items: readonly TranscriptItem[]): CompactionItem | undefined {
+  let calledOffFrom = Number.POSITIVE_INFINITY;
+  for (const item of items.toReversed()) {
+    if (item.type === "restart") calledOffFrom = Math.min(calledOffFrom, item.from);
+    if (item.type === "compaction" && item.upTo <= calledOffFrom) return item;
   }
-  return { told: items.filter((_, index) => first + index >= from && !hidden.has(first + index)), summary };
+  return undefined;
+}
+
+/** The first offset that requests need. */
+export function contextStart(items: readonly TranscriptItem[], first: number): number {
+  return lastCompaction(items)?.upTo ?? first;
 }
 
 function messageText({ text, from, notice }: MessageItem): string {

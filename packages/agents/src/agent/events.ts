@@ -4,12 +4,12 @@
 
 import type { JSONValue, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { RunId } from "@perdure/sdk";
-import type { AgentAnswer, MessagePolicy, Usage } from "./messages.ts";
+import type { AgentAnswer, ChildNotice, MessagePolicy, Usage } from "./messages.ts";
 
 export const EVENTS = "events";
 
 export type AgentEvent =
-  | { readonly type: "turn-start"; readonly turn: RunId; readonly at: number }
+  | { readonly type: "turn-start"; readonly turn: RunId }
   /** The agent has seen a message. */
   | {
       readonly type: "message";
@@ -17,6 +17,8 @@ export type AgentEvent =
       readonly text: string;
       readonly policy: MessagePolicy;
       readonly from?: string;
+      readonly notice?: ChildNotice;
+      readonly data?: JSONValue;
     }
   /** A try of a model call begins: what an earlier try of this call wrote is superseded, and is shown as such. */
   | { readonly type: "call-start"; readonly call: string; readonly attempt: string; readonly model: string }

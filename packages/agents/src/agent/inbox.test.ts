@@ -86,7 +86,7 @@ test("a signal that comes as the turn ends is no error", async () => {
   const uncaught: unknown[] = [];
   const note = (error: unknown): void => void uncaught.push(error);
   process.on("unhandledRejection", note);
-  inbox.close();
+  inbox.end();
   fake.signal("late");
   await Promise.resolve(); // It is on its way to the inbox; the handler ends.
   fake.end();

@@ -8,7 +8,7 @@
 // I3. Which messages are taken when follows from the journal alone: signals and answers come in its order.
 
 import { ARRIVAL_SIGNAL, type QueuedMessage } from "@perdure/protocol";
-import { CancelledError, internalsOf, type ObjectContext, type RunId } from "@perdure/sdk";
+import { internalsOf, type ObjectContext, type RunId } from "@perdure/sdk";
 import { readMessage, type AgentMessage, type MessagePolicy } from "./messages.ts";
 
 /** Asks the turn to end, keeping what there is. */
@@ -41,7 +41,8 @@ export class Inbox {
   #controller: AbortController = new AbortController();
   /** Hooks are asked one after the other, in the order of arrival. */
   #deciding: Promise<void> = Promise.resolve();
-  #cancelled: CancelledError | undefined = undefined;
+  /** What a hook threw, or a cancel that found nothing else waiting: the turn meets it when it looks here next. */
+  #failure: { readonly error: unknown } | undefined = undefined;
   #closed = false;
   stopAsked = false;
   restart: Arrival | undefined = undefined;
@@ -73,7 +74,7 @@ export class Inbox {
   }
 
   /** The turn has come to its end. What still arrives gets a turn of its own (I2). */
-  close(): void {
+  end(): void {
     this.#closed = true;
   }
 
@@ -90,11 +91,18 @@ export class Inbox {
     return this.#pending.length > 0 || this.stopAsked || this.restart !== undefined;
   }
 
-  /** Messages to be seen now (I1), without those that were withdrawn meanwhile. @throws CancelledError */
+  /** Messages to be seen now (I1), without those that were withdrawn meanwhile. @throws what a hook threw */
   async take(): Promise<readonly Arrival[]> {
-    if (this.#cancelled !== undefined) throw this.#cancelled;
     await this.#deciding;
+    if (this.#failure !== undefined) throw this.#failure.error;
     return await this.#present(this.#pending.splice(0));
+  }
+
+  /** True: nothing is to be seen, and what arrives from now on is left to its own turn (I2). */
+  async close(): Promise<boolean> {
+    await this.#deciding;
+    this.#closed = !this.waiting;
+    return this.#closed;
   }
 
   async takeCollected(): Promise<readonly Arrival[]> {
@@ -125,8 +133,7 @@ export class Inbox {
       }
     };
     receive().catch((error: unknown) => {
-      if (!(error instanceof CancelledError)) throw error;
-      this.#cancelled = error; // The turn is told as well, unless it was waiting for nothing just then.
+      this.#failure ??= { error };
     });
   }
 
@@ -134,7 +141,11 @@ export class Inbox {
     const message = readMessage(queued.input);
     if (message === undefined || this.#known.has(queued.run)) return; // Not one: its own run will say so.
     this.#known.add(queued.run);
-    this.#deciding = this.#deciding.then(() => this.#decide(queued.run, message, early));
+    this.#deciding = this.#deciding
+      .then(() => (this.#closed ? undefined : this.#decide(queued.run, message, early)))
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      });
   }
 
   async #decide(run: RunId, message: AgentMessage, early: boolean): Promise<void> {

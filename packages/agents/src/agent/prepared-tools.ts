@@ -22,27 +22,46 @@ type ReadInput =
   | { readonly ok: false; readonly problem: string };
 
 export async function prepareTools(tools: Toolset): Promise<PreparedTools> {
-  const functions: LanguageModelV4FunctionTool[] = [];
-  const prepared = new Map<string, PreparedTool>();
-  for (const [name, tool] of Object.entries(tools)) {
-    const schema = schemaOf(tool.inputSchema);
-    const inputSchema = await schema.jsonSchema;
-    const { description } = tool;
-    functions.push({ type: "function", name, inputSchema, ...(description === undefined ? {} : { description }) });
-    prepared.set(name, { tool, read: (text) => readInput(schema, text) });
-  }
-  return { functions, names: functions.map(({ name }) => name), find: (name) => prepared.get(name) };
+  const entries = Object.entries(tools);
+  const all = await Promise.all(entries.map(([name, tool]) => prepared(name, tool)));
+  const byName = new Map(entries.map(([name], index) => [name, all[index]]));
+  return {
+    functions: all.map(({ described }) => described),
+    names: entries.map(([name]) => name),
+    find: (name) => byName.get(name),
+  };
 }
 
-type InputSchema = AnyTool["inputSchema"];
+interface Prepared extends PreparedTool {
+  readonly described: LanguageModelV4FunctionTool;
+}
 
-/** A turn prepares its tools before every model call, and making a JSON Schema takes its time. */
-const SCHEMAS: WeakMap<Extract<InputSchema, object>, Schema<unknown>> = new WeakMap();
+async function prepared(name: string, tool: AnyTool): Promise<Prepared> {
+  const { schema, inputSchema } = await schemasOf(tool);
+  const { description } = tool;
+  return {
+    tool,
+    described: { type: "function", name, inputSchema, ...(description === undefined ? {} : { description }) },
+    read: (text) => readInput(schema, text),
+  };
+}
 
-function schemaOf(input: InputSchema): Schema<unknown> {
-  let schema = SCHEMAS.get(input);
-  if (schema === undefined) SCHEMAS.set(input, (schema = asSchema(input)));
-  return schema;
+interface Schemas {
+  readonly schema: Schema<unknown>;
+  readonly inputSchema: LanguageModelV4FunctionTool["inputSchema"];
+}
+
+/** A schema becomes JSON Schema once, not in every turn. */
+const SCHEMAS: WeakMap<AnyTool["inputSchema"], Promise<Schemas>> = new WeakMap();
+
+function schemasOf({ inputSchema: given }: AnyTool): Promise<Schemas> {
+  let found = SCHEMAS.get(given);
+  if (found === undefined) {
+    const schema = asSchema(given);
+    found = Promise.resolve(schema.jsonSchema).then((inputSchema) => ({ schema, inputSchema }));
+    SCHEMAS.set(given, found);
+  }
+  return found;
 }
 
 async function readInput(schema: Schema<unknown>, text: string): Promise<ReadInput> {

@@ -134,7 +134,10 @@ async function askPerson(
     details: { why: verdict.why },
     ...whoAnswers(tool, verdict.decided.by === "rule" ? verdict.decided.rule : undefined),
   });
-  const decision = await interruptible(pending, signal);
+  const decision = await interruptible(pending, signal).catch((error: unknown): ApprovalDecision => {
+    if (isOwnCancel(ctx, error)) throw error;
+    return { decision: "rejected", at: 0, comment: `the question was withdrawn (${(error as Error).message})` };
+  });
   if (decision === undefined) {
     await pending.handle.cancel();
     return "interrupted";
@@ -276,17 +279,21 @@ async function runDurable(
     });
     settle(phase, call, "ok", jsonOf(output));
   } catch (error) {
-    if (signal.aborted && !(error instanceof CancelledError && ctx.abortSignal.aborted))
+    if (signal.aborted && !isOwnCancel(ctx, error))
       settle(phase, call, "interrupted", "It was interrupted by a message.");
     else settle(phase, call, "error", problemOf(ctx, error));
   }
 }
 
-/** @throws what is no matter between the tool and the model: the turn's own cancel, and what waits for a person. */
+/** @throws what is no matter between the tool and the model: a cancel of this run, and what waits for a person. */
 function problemOf(ctx: ObjectContext, error: unknown): string {
-  const isOwnCancel = error instanceof CancelledError && ctx.abortSignal.aborted; // Else it is the end of another run.
-  if (isOwnCancel || (isPerdureError(error) && error.retry === "pause")) throw error;
+  if (isOwnCancel(ctx, error) || (isPerdureError(error) && error.retry === "pause")) throw error;
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A child that somebody cancelled throws the same, and is no end of this run. */
+function isOwnCancel(ctx: ObjectContext, error: unknown): boolean {
+  return error instanceof CancelledError && ctx.abortSignal.aborted;
 }
 
 function settle(phase: ToolPhase, call: LanguageModelV4ToolCall, outcome: Outcome, output: JSONValue): void {

@@ -9,26 +9,35 @@
 //     to an end (it was killed), the message's own run goes on from what the transcript has.
 // T3. What the turn does follows from its journal alone: no clock, no chance, nothing of the outside beside `ctx`.
 
-import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4ToolCall } from "@ai-sdk/provider";
+import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import { ContextLengthError } from "@perdure/protocol";
 import { CancelledError, isPerdureError, type ObjectContext, type RunId } from "@perdure/sdk";
-import { asSchema } from "ai";
 import { budgets as budgetObject } from "../budget/budgets.ts";
+import { modelName } from "../models/resolver.ts";
 import type { ModelAnswer } from "../models/types.ts";
-import type { AnyTool } from "../tools/tool.ts";
+import type { AnyTool, Toolset } from "../tools/tool.ts";
 import { cancelChildren, childTools, type ChildStart } from "./children.ts";
 import { compactionOf, requestTokens } from "./compaction.ts";
-import { promptOf, textOf } from "./conversation.ts";
-import { modelName, type AgentSpec, type TurnSoFar } from "./definition.ts";
+import { contextStart, promptOf, textOf } from "./conversation.ts";
+import type { AgentSpec, TurnSoFar } from "./definition.ts";
 import { EVENTS, type AgentEvent } from "./events.ts";
 import { Inbox, type Arrival } from "./inbox.ts";
 import { addUsage, NO_USAGE, type AgentAnswer, type AgentMessage, type Usage } from "./messages.ts";
 import { assistantItem, callModel } from "./model-call.ts";
 import { readResult } from "./read-result.ts";
 import { prepareTools, type PreparedTools } from "./prepared-tools.ts";
-import { CHILDREN_KEPT_MAX, TURNS_KEPT, writeSession, type Session, type Taken } from "./session-state.ts";
+import {
+  CHILDREN_KEPT_MAX,
+  MARKS_KEPT,
+  TURNS_PER_MARK,
+  writeSession,
+  type Session,
+  type Taken,
+} from "./session-state.ts";
+import { readOutput, responseFormat } from "./structured-output.ts";
 import { runToolCalls } from "./tool-calls.ts";
-import { TRANSCRIPT, type AssistantItem, type TranscriptItem } from "./transcript.ts";
+import { askSources } from "./tool-sources.ts";
+import { TRANSCRIPT, type AssistantItem, type MessageItem, type TranscriptItem } from "./transcript.ts";
 
 /** How often a model is asked again for an answer of the right form. */
 const OUTPUT_TRIES_MAX = 3;
@@ -49,6 +58,8 @@ export class Turn {
   #outputTries = 0;
   #usage: Usage = NO_USAGE;
   #restarted = false;
+  /** Of the tool sources: the same throughout the turn. */
+  #offered: Toolset = {};
   readonly #taken: Set<Arrival> = new Set();
   /** Those of them that a restart has called off. */
   readonly #calledOff: Set<Arrival> = new Set();
@@ -57,7 +68,7 @@ export class Turn {
     this.#ctx = ctx;
     this.#spec = spec;
     this.#message = message;
-    this.#session = { ...session, turn: ctx.runId };
+    this.#session = { ...session, turn: ctx.runId, ...(spec.options.budget === undefined ? {} : { budget: true }) };
     const seen = Object.keys(session.taken) as RunId[];
     this.#inbox = new Inbox(ctx, message.text, spec.options.onArrival, seen);
     const own = spec.options.budget === undefined ? [] : [`${spec.name}/${ctx.key}`];
@@ -74,7 +85,7 @@ export class Turn {
       this.#failed(error);
       throw error;
     } finally {
-      this.#inbox.close();
+      this.#inbox.end();
     }
   }
 
@@ -84,25 +95,42 @@ export class Turn {
   async #begin(seen: boolean): Promise<void> {
     const ctx = this.#ctx;
     const events = ctx.stream<AgentEvent>(EVENTS);
-    const [items, eventsAt, at] = await Promise.all([
+    const turns = this.#session.turns + 1;
+    const marks = turns % TURNS_PER_MARK === 1;
+    const [items, eventsAt] = await Promise.all([
       ctx.stream<TranscriptItem>(TRANSCRIPT).read(this.#session.contextFrom),
-      events.length(),
-      ctx.now(),
+      marks ? events.length() : undefined,
       this.#inbox.open(),
     ]);
     this.#items = items;
     this.#first = this.#session.contextFrom;
     this.#from = this.#next;
-    const starts = [...this.#session.turnStarts, eventsAt].slice(-TURNS_KEPT);
-    const oldest = starts[0] ?? 0;
-    if (this.#session.turnStarts.length >= TURNS_KEPT) events.trim(oldest);
+    this.#session = { ...this.#session, turns };
+    if (eventsAt !== undefined) this.#trimEvents(eventsAt);
     this.#openBudget();
     const collected = this.#message.policy === "collect" ? await this.#inbox.takeCollected() : [];
-    this.#session = { ...this.#session, turnStarts: starts };
-    this.#emit({ type: "turn-start", turn: ctx.runId, at });
-    if (!seen) this.#see({ run: ctx.runId, message: this.#message, policy: this.#message.policy ?? "steer" });
-    for (const arrival of collected) this.#take(arrival);
+    const own = { run: ctx.runId, message: this.#message, policy: this.#message.policy ?? "steer" } as const;
+    this.#see(seen ? [] : [own], { type: "turn-start", turn: ctx.runId });
+    this.#take(collected);
     this.#save();
+    await this.#askSources();
+  }
+
+  async #askSources(): Promise<void> {
+    const { sources } = this.#spec;
+    if (sources.length === 0) return;
+    const { tools, known } = await askSources(this.#ctx, sources, this.#session.offers ?? {});
+    this.#offered = tools;
+    this.#session = { ...this.#session, offers: known };
+    this.#save();
+  }
+
+  /** Keeps the events of the last turns: what was said before is in the transcript. */
+  #trimEvents(at: number): void {
+    const [oldest, ...newer] = [...this.#session.marks, at];
+    const isFull = newer.length >= MARKS_KEPT;
+    if (isFull && oldest !== undefined) this.#ctx.stream(EVENTS).trim(newer[0] ?? oldest);
+    this.#session = { ...this.#session, marks: isFull ? newer : [...this.#session.marks, at] };
   }
 
   /** At every turn: it takes changed limits over, keeps what was spent, and ends a denial, so that it can ask anew. */
@@ -131,7 +159,7 @@ export class Turn {
       await options.onTurn?.(this.#ctx, this.#soFar());
       const calls = item.partial === true ? [] : item.content.filter(isOwnCall);
       if (calls.length > 0) await this.#runTools(calls, await this.#tools());
-      else if (item.partial !== true && !this.#inbox.waiting && (await this.#isAnswer(item))) return "answered";
+      else if (item.partial !== true && (await this.#isAnswer(item)) && (await this.#inbox.close())) return "answered";
     }
   }
 
@@ -164,6 +192,7 @@ export class Turn {
     options: Omit<LanguageModelV4CallOptions, "abortSignal">,
     interrupt: AbortSignal,
     item: (answer: ModelAnswer, usage: Usage) => Item,
+    unseen = false,
   ): Promise<Item | undefined> {
     return await callModel(this.#ctx, {
       spec: this.#spec,
@@ -172,6 +201,7 @@ export class Turn {
       item,
       options,
       interrupt,
+      unseen,
       budgets: this.#budgets,
       softPassed: (budgets) => this.#emit({ type: "budget-soft", budgets }),
     });
@@ -181,7 +211,7 @@ export class Turn {
   async #compact(interrupt: AbortSignal, keepTokens: number): Promise<boolean> {
     const compaction = compactionOf(this.#spec, this.#items, this.#first, keepTokens);
     if (compaction === undefined) return false;
-    const item = await this.#call("compaction", `c${this.#next}`, compaction.options, interrupt, compaction.item);
+    const item = await this.#call("compaction", `c${this.#next}`, compaction.options, interrupt, compaction.item, true);
     if (item === undefined) return false;
     this.#items.push(item);
     this.#usage = addUsage(this.#usage, item.usage);
@@ -194,11 +224,11 @@ export class Turn {
   async #options(tools: PreparedTools): Promise<Omit<LanguageModelV4CallOptions, "abortSignal">> {
     const { instructions, resultCharsMax, options } = this.#spec;
     const { maxOutputTokens, temperature, providerOptions, output } = options;
-    const schema = output === undefined ? undefined : ((await asSchema(output).jsonSchema) as JSONSchema7);
+    const format = output === undefined ? undefined : await responseFormat(output);
     return {
       prompt: promptOf(this.#items, this.#first, { instructions, resultCharsMax }),
       ...(tools.functions.length === 0 ? {} : { tools: [...tools.functions] }),
-      ...(schema === undefined ? {} : { responseFormat: { type: "json" as const, schema, name: "answer" } }),
+      ...(format === undefined ? {} : { responseFormat: format }),
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
       ...(temperature === undefined ? {} : { temperature }),
       ...(providerOptions === undefined ? {} : { providerOptions }),
@@ -218,7 +248,7 @@ export class Turn {
         more,
         childTools(() => this.#session.children),
       );
-    return await prepareTools({ ...more, ...tools });
+    return await prepareTools({ ...more, ...this.#offered, ...tools });
   }
 
   async #runTools(calls: readonly LanguageModelV4ToolCall[], tools: PreparedTools): Promise<void> {
@@ -253,44 +283,40 @@ export class Turn {
 
   async #takeArrivals(): Promise<void> {
     const arrivals = await this.#inbox.take();
-    for (const arrival of arrivals) this.#take(arrival);
+    this.#take(arrivals);
     if (arrivals.length > 0) this.#save();
   }
 
-  #take(arrival: Arrival): void {
-    this.#taken.add(arrival);
-    const taken: Taken = { turn: this.#ctx.runId };
-    this.#session = { ...this.#session, taken: { ...this.#session.taken, [arrival.run]: taken } };
-    this.#see(arrival);
+  #take(arrivals: readonly Arrival[]): void {
+    const taken: Record<RunId, Taken> = { ...this.#session.taken };
+    for (const arrival of arrivals) {
+      this.#taken.add(arrival);
+      taken[arrival.run] = { turn: this.#ctx.runId };
+    }
+    this.#session = { ...this.#session, taken };
+    this.#see(arrivals);
   }
 
-  #see({ run, message, policy }: Arrival): void {
-    const { text, from, notice, data } = message;
-    const sender = from === undefined ? {} : { from };
-    this.#record({
-      type: "message",
-      id: run,
-      text,
-      policy,
-      ...sender,
-      ...(notice === undefined ? {} : { notice }),
-      ...(data === undefined ? {} : { data }),
-    });
-    this.#emit({ type: "message", id: run, text, policy, ...sender });
+  /** Puts messages into the transcript, and tells watchers, in one entry each. */
+  #see(arrivals: readonly Arrival[], ...first: readonly AgentEvent[]): void {
+    const items = arrivals.map(messageItem);
+    this.#record(...items);
+    this.#emit(...first, ...items);
   }
 
   /** What was under way is called off with all sub-agents; the message begins anew. */
   async #restart(arrival: Arrival): Promise<void> {
     this.#inbox.restart = undefined;
     this.#restarted = true;
-    for (const earlier of await this.#inbox.takeCalledOff()) this.#take(earlier);
+    this.#take(await this.#inbox.takeCalledOff());
     for (const earlier of this.#taken) this.#calledOff.add(earlier);
     cancelChildren(this.#ctx, this.#session.children);
     this.#record({ type: "restart", from: this.#from });
+    this.#session = { ...this.#session, contextFrom: contextStart(this.#items, this.#first) };
     this.#emit({ type: "restart" });
     this.#from = this.#next;
     this.#steps = 0;
-    this.#take(arrival);
+    this.#take([arrival]);
     this.#save();
   }
 
@@ -364,13 +390,14 @@ export class Turn {
     return { steps: this.#steps, usage: this.#usage, transcript: this.#items };
   }
 
-  #record(item: TranscriptItem): void {
-    this.#items.push(item);
-    this.#ctx.stream<TranscriptItem>(TRANSCRIPT).append(item);
+  #record(...items: readonly TranscriptItem[]): void {
+    if (items.length === 0) return;
+    this.#items.push(...items);
+    this.#ctx.stream<TranscriptItem>(TRANSCRIPT).append(...items);
   }
 
-  #emit(event: AgentEvent): void {
-    this.#ctx.stream<AgentEvent>(EVENTS).append(event);
+  #emit(...events: readonly AgentEvent[]): void {
+    if (events.length > 0) this.#ctx.stream<AgentEvent>(EVENTS).append(...events);
   }
 
   #save(): void {
@@ -378,23 +405,22 @@ export class Turn {
   }
 }
 
+function messageItem({ run, message, policy }: Arrival): MessageItem {
+  const { text, from, notice, data } = message;
+  return {
+    type: "message",
+    id: run,
+    text,
+    policy,
+    ...(from === undefined ? {} : { from }),
+    ...(notice === undefined ? {} : { notice }),
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
 /** What whoever asked before a restart is told. */
 function calledOff(answer: AgentAnswer): AgentAnswer {
   return { text: "", reason: "restarted", usage: answer.usage, turn: answer.turn };
-}
-
-type ReadOutput = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
-
-async function readOutput(output: Parameters<typeof asSchema>[0], text: string): Promise<ReadOutput> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { ok: false, problem: "it is not JSON" };
-  }
-  const checked = await asSchema(output).validate?.(value);
-  if (checked === undefined) return { ok: true, value };
-  return checked.success ? { ok: true, value: checked.value } : { ok: false, problem: checked.error.message };
 }
 
 function contentText({ content }: AssistantItem): string {

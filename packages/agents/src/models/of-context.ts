@@ -28,9 +28,15 @@ export function modelsOf(ctx: Context): Models {
 }
 
 /** The AI SDK's package of that name, from where this package is installed. */
-async function importProvider(name: string): Promise<ProviderLike> {
-  const module = (await import(`@ai-sdk/${name}`)) as Readonly<Record<string, ProviderLike | undefined>>;
-  const provider = module[name];
-  if (provider === undefined) throw new Error(`@ai-sdk/${name} exports no provider "${name}"`);
+export async function importProvider(name: string): Promise<ProviderLike> {
+  return providerIn((await import(`@ai-sdk/${name}`)) as Readonly<Record<string, unknown>>, name);
+}
+
+/** The provider that a package of the AI SDK exports: `amazonBedrock` of `@ai-sdk/amazon-bedrock`. @throws Error */
+export function providerIn(module: Readonly<Record<string, unknown>>, name: string): ProviderLike {
+  const exported = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const provider = module[exported] as ProviderLike | null | undefined;
+  if (typeof provider?.languageModel !== "function")
+    throw new Error(`@ai-sdk/${name} exports no provider "${exported}"`);
   return provider;
 }

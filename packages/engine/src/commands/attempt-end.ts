@@ -21,7 +21,7 @@ import { queueUnknown } from "../moves/key-queue.ts";
 import { cancelTree, openChildren } from "./cancel.ts";
 import { setStatus } from "../moves/status.ts";
 import { keep } from "../moves/streams.ts";
-import type { HotRun } from "../view.ts";
+import type { HotRun, LiveAttempt } from "../view.ts";
 
 type Of<T extends AttemptEvent["type"]> = Extract<AttemptEvent, { type: T }>;
 
@@ -34,26 +34,33 @@ export function propose(batch: Batch, event: Of<"propose">): void {
   const first = attempt.held[0];
   if (first?.id === id) {
     attempt.held.shift();
-    give(batch, run, appendCommand(batch, run, id, first.command, outcome(batch, run, first.command.into, result)));
+    give(batch, run, appendCommand(batch, run, id, first.command, outcome(batch, run, attempt, id, result)));
     return;
   }
   const step = attempt.held.find((held) => held.id === id);
   if (step !== undefined) {
     writeHeld(batch, run, attempt, id - 1);
     attempt.held.shift();
-    give(batch, run, appendCommand(batch, run, id, step.command, outcome(batch, run, step.command.into, result)));
+    give(batch, run, appendCommand(batch, run, id, step.command, outcome(batch, run, attempt, id, result)));
   } else if (attempt.open.delete(id)) {
-    const { kept } = outcome(batch, run, attempt.streams?.into.get(id), result);
+    const { kept } = outcome(batch, run, attempt, id, result);
     complete(batch, run, id, result, kept);
   }
   // Otherwise the step is complete already: the first result is the only one (E2).
 }
 
 /** The result of a step as its entry has it: what goes into a stream is appended there. */
-function outcome(batch: Batch, run: HotRun, into: string | undefined, result: Result): { result: Result; kept?: Kept } {
-  return into === undefined || result.kind !== "value"
-    ? { result }
-    : { result, kept: keep(batch, run, into, result.value) };
+function outcome(
+  batch: Batch,
+  run: HotRun,
+  { streams }: LiveAttempt,
+  id: number,
+  result: Result,
+): { result: Result; kept?: Kept } {
+  const into = streams?.into.get(id);
+  if (into === undefined) return { result };
+  streams?.into.delete(id);
+  return result.kind === "value" ? { result, kept: keep(batch, run, into, result.value) } : { result };
 }
 
 /** A try of a step failed; its count and next time are journaled, so that they survive the attempt. */

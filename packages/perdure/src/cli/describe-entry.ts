@@ -1,6 +1,6 @@
 // Journal entries in words: what the code asked for, what came back.
 
-import type { CommandView, EntryView, SignalName, WaitView } from "@perdure/protocol";
+import type { CommandView, EntryView, KeptView, ResultView, SignalName, WaitView } from "@perdure/protocol";
 import { shortId } from "./run-lookup.ts";
 import { targetText } from "./target.ts";
 import { plural, printable } from "./text.ts";
@@ -78,12 +78,34 @@ function signalText(signal: SignalName, awakeable?: string): string {
   return signal === 1 ? "cancel" : printable(JSON.stringify(signal));
 }
 
+/** What came of a command, to be put behind it. */
+export function outcomeText(
+  command: CommandView,
+  result: ResultView | undefined,
+  kept: KeptView | undefined,
+  options: ValueOptions,
+): string {
+  if (result === undefined) return "";
+  const equals = options.paint("dim", "=");
+  if (command.type === "append")
+    return result.kind === "value" ? ` ${options.paint("dim", `at ${JSON.stringify(result.value)}`)}` : "";
+  const where = kept === undefined ? "" : ` ${options.paint("dim", keptText(command, kept))}`;
+  return ` ${equals} ${resultText(result, options)}${where}`;
+}
+
+/** A stream that the command itself names is not named again. */
+function keptText(command: CommandView, { stream, from, count }: KeptView): string {
+  const name =
+    command.stream === stream || command.into === stream ? "" : `stream ${printable(JSON.stringify(stream))} `;
+  return count === 1 ? `(${name}at ${from})` : `(${name}from ${from} to ${from + count - 1})`;
+}
+
 /** The whole entry on one line, for streams. */
 export function entryText(entry: EntryView, options: ValueOptions): string {
   switch (entry.kind) {
     case "command": {
       const child = entry.child === undefined ? "" : ` as ${shortId(entry.child)}`;
-      return `${commandText(entry.command, options)}${child}${entry.result === undefined ? "" : ` = ${resultText(entry.result, options)}`}`;
+      return `${commandText(entry.command, options)}${child}${outcomeText(entry.command, entry.result, entry.kept, options)}`;
     }
     case "completion":
       return `#${entry.id} came back: ${resultText(entry.result, options)}`;

@@ -1,7 +1,7 @@
 // One run, to be read from top to bottom: what it is, what it did when, what it waits for, what can be done.
 
 import { isFinished, type EntryView, type RunDetail, type RunView, type WaitView } from "@perdure/protocol";
-import { commandText, entryText, retryText, waitText } from "./describe-entry.ts";
+import { commandText, entryText, outcomeText, retryText, waitText } from "./describe-entry.ts";
 import { paintStatus, type Paint } from "./style.ts";
 import { targetText } from "./target.ts";
 import { cut, padEnd, padStart, plural, printable, shellQuote } from "./text.ts";
@@ -128,7 +128,7 @@ function rowOf(
         : "";
   const name = options.paint("bold", `#${entry.id}`);
   const child = entry.child === undefined ? "" : options.paint("dim", ` as ${entry.child}`);
-  const outcome = result === undefined ? "" : ` ${options.paint("dim", "=")} ${resultText(result, value)}`;
+  const outcome = outcomeText(entry.command, result, entry.kept ?? completion?.kept, value);
   return { text: `${name} ${commandText(entry.command, value)}${child}${outcome}`, took };
 }
 

@@ -7,6 +7,7 @@ import swagger from "@fastify/swagger";
 import type { FastifyInstance, FastifyReply, FastifySchema } from "fastify";
 import { BadRequestError, ValidationError, type ServicesAnswer, type VersionAnswer } from "@perdure/protocol";
 import { actionRoutes } from "./admin-actions.ts";
+import { agentRoutes } from "./admin-agents.ts";
 import { runRoutes } from "./admin-runs.ts";
 import { stateRoutes } from "./admin-state.ts";
 import { parseJson } from "./body.ts";
@@ -59,6 +60,7 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
     runRoutes(routes, runtime);
     actionRoutes(routes, runtime);
     stateRoutes(routes, runtime);
+    agentRoutes(routes, runtime);
   });
   app.setNotFoundHandler((request, reply) => {
     reply.hijack();
@@ -78,6 +80,7 @@ const OPENAPI = {
   tags: [
     { name: "runs", description: "Look at runs, and act on them" },
     { name: "state", description: "Keyed state, and SQL" },
+    { name: "agents", description: "Sessions, approvals, budgets, the switch for writes, the audit log" },
     { name: "server", description: "Health, metrics and events" },
   ],
   components: {

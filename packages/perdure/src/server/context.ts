@@ -22,6 +22,7 @@ export type ServedRuntime = Pick<
   | "pause"
   | "purge"
   | "reader"
+  | "readStream"
   | "restart"
   | "resume"
   | "run"
@@ -30,6 +31,7 @@ export type ServedRuntime = Pick<
   | "signal"
   | "startedAt"
   | "submit"
+  | "watchStream"
 >;
 
 /**
@@ -51,6 +53,8 @@ export interface HttpOptions {
 }
 
 export interface IngressOptions extends HttpOptions {
+  /** Between two signs of life on a connection that follows a stream. */
+  readonly heartbeatMs?: number;
   readonly validateInput?: ValidateInput;
   /** Request headers that runs are given, besides `traceparent`, `tracestate` and the `content-type` of bytes. */
   readonly passHeaders?: readonly string[];

@@ -183,15 +183,15 @@ export function checkTarget(runtime: Pick<ServedRuntime, "catalog">, target: Tar
   if (handler.internal === true)
     throw new UnknownTargetError(`${pathOf(target)} is internal: only other handlers can call it`);
   const { key } = target;
-  if (key !== undefined) {
-    if (key === "")
-      throw new BadRequestError(
-        `the key is empty: ${target.service} is addressed as /${target.service}/{key}/${target.handler}`,
-      );
-    if (key.length > KEY_LENGTH_MAX)
-      throw new BadRequestError(`the key has ${key.length} characters, at most ${KEY_LENGTH_MAX} are taken`);
-  }
+  if (key !== undefined) checkKey(key, `${target.service} is addressed as /${target.service}/{key}/${target.handler}`);
   return handler;
+}
+
+/** @throws BadRequestError */
+export function checkKey(key: string, how: string): void {
+  if (key === "") throw new BadRequestError(`the key is empty: ${how}`);
+  if (key.length > KEY_LENGTH_MAX)
+    throw new BadRequestError(`the key has ${key.length} characters, at most ${KEY_LENGTH_MAX} are taken`);
 }
 
 /** @throws BadRequestError */

@@ -1,9 +1,9 @@
 // The ingress as an OpenAPI 3.1 document: the handlers that are served, with their schemas, and the fixed paths.
 
 import type { HandlerManifest, ServiceManifest } from "@perdure/protocol";
+import { addAgentPaths } from "./openapi-agents.ts";
+import { ERROR, ERRORS, json, pathParameter, type Json } from "./openapi-parts.ts";
 import { API_ERROR_SCHEMA } from "./schemas.ts";
-
-type Json = Record<string, unknown>;
 
 /** Paths as the router knows them (`:id`), with what they do. A test holds them against the router. */
 export function ingressOpenApi(services: readonly ServiceManifest[]): Json {
@@ -93,23 +93,6 @@ function rebase(value: unknown, root: string): unknown {
   return copy;
 }
 
-const json = (description: string, schema: Json): Json => ({
-  description,
-  content: { "application/json": { schema } },
-});
-const pathParameter = (name: string, description?: string): Json => ({
-  name,
-  in: "path",
-  required: true,
-  schema: { type: "string" },
-  ...(description === undefined ? {} : { description }),
-});
-
-const ERROR: Json = { $ref: "#/components/schemas/Error" };
-const ERRORS: Json = {
-  "4XX": json("The request is refused, or the run failed", ERROR),
-  "5XX": json("The run failed, or the server cannot answer now", ERROR),
-};
 const IDEMPOTENCY_KEY: Json = {
   name: "idempotency-key",
   in: "header",
@@ -165,6 +148,7 @@ function addFixed(paths: Record<string, Json>): void {
   const fixed = (path: string, operationId: string, summary: string, responses: Json): void => {
     paths[path] = { get: { tags: TAGS, operationId, summary, responses } };
   };
+  addAgentPaths(paths);
   fixed("/health", "health", "Are requests taken?", { 200: json("Yes", HEALTH), 503: json("Not now", HEALTH) });
   fixed("/openapi.json", "openapi", "This document", { 200: json("OpenAPI 3.1", { type: "object" }) });
   fixed("/", "welcome", "What to try", { 200: { description: "Text", content: { "text/plain": {} } } });

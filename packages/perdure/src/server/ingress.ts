@@ -18,6 +18,7 @@ import { sendJson, sendResult } from "./answers.ts";
 import { decodeBody, readBodyAsync } from "./body.ts";
 import { newTraffic, type IngressOptions, type ServedRuntime } from "./context.ts";
 import { RequestError } from "./errors.ts";
+import { followRoutes } from "./ingress-agents.ts";
 import { CallRoutes, checkIdempotencyKey, checkTarget } from "./ingress-calls.ts";
 import { ingressOpenApi } from "./ingress-openapi.ts";
 import { createApp, listenerOf } from "./listener.ts";
@@ -26,7 +27,7 @@ import { runIdOf, signalName } from "./run-ids.ts";
 import { health } from "./health.ts";
 import { welcome } from "./welcome.ts";
 
-type Params = Readonly<Record<string, string>>;
+export type Params = Readonly<Record<string, string>>;
 type Ask = (request: FastifyRequest, reply: FastifyReply, params: Params) => Promise<void>;
 
 export function createIngress(runtime: ServedRuntime, options: IngressOptions = {}): FastifyInstance {
@@ -54,6 +55,7 @@ export function createIngress(runtime: ServedRuntime, options: IngressOptions = 
   };
   resultRoutes(on, runtime, app);
   messageRoutes(on, runtime);
+  followRoutes(on, runtime, app, options);
   on("GET", "/health", async (_, reply) => health(runtime, reply.raw));
   on("GET", "/openapi.json", async (_, reply) =>
     sendJson(reply.raw, 200, ingressOpenApi(runtime.catalog.targets.manifests)),
@@ -66,7 +68,7 @@ export function createIngress(runtime: ServedRuntime, options: IngressOptions = 
   return app;
 }
 
-type On = (method: "GET" | "POST", url: string, ask: Ask) => void;
+export type On = (method: "GET" | "POST", url: string, ask: Ask) => void;
 
 /** The result of a run that exists: `attach` waits for it, `output` does not. */
 function resultRoutes(on: On, runtime: ServedRuntime, app: FastifyInstance): void {

@@ -86,6 +86,8 @@ const entry: Json = {
   description: "One entry of the journal; further properties depend on its kind",
 };
 
+const writeMode: Json = { type: "string", enum: ["allow", "ask", "deny"] };
+
 const wait: Json = {
   ...object({
     kind: { type: "string", enum: ["timer", "run", "step", "promise", "awakeable", "signal", "time", "command"] },
@@ -136,6 +138,52 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
   StateKeysPage: object({ keys: list(text), nextAfter: orNull(text) }),
   State: object({ service: text, key: text, state: { type: "object", additionalProperties: payload } }),
   SqlAnswer: object({ columns: list(text), rows: list({ type: "array", items: {} }), truncated: { type: "boolean" } }),
+  Agents: object({
+    agents: list(object({ name: text, description: orNull(text), sessions: count, open: count })),
+  }),
+  AgentSessions: object({ sessions: list(text), nextAfter: orNull(text) }),
+  AgentSession: object({
+    agent: text,
+    session: text,
+    state: { type: "string", enum: ["idle", "working", "waiting", "paused"] },
+    turn: orNull(text),
+    queued: count,
+    items: count,
+    children: list(
+      object({
+        name: text,
+        agent: text,
+        session: text,
+        runId: text,
+        background: { type: "boolean" },
+        status: orNull(ref("RunStatus")),
+      }),
+    ),
+    approvals: list(ref("Approval")),
+    budget: orNull(object({ id: text, status: ref("Budget") })),
+  }),
+  Approval: object({
+    id: text,
+    state: { type: "string", enum: ["open", "approved", "rejected", "expired", "withdrawn"] },
+    kind: { type: "string", enum: ["tool", "budget", "custom"] },
+    title: text,
+    agent: orNull(text),
+    session: orNull(text),
+    tool: orNull(text),
+    input: payload,
+    approvers: { ...orNull(list(text)), description: "null: anyone who holds the id" },
+    askedAt: instant,
+    ageMs: count,
+    expiresAt: orNull(instant),
+  }),
+  ApprovalPage: object({ approvals: list(ref("Approval")), nextCursor: orNull(count) }),
+  AuditCheck: object({ chain: text, ok: { type: "boolean" }, count, head: text, at: count, why: text }, [
+    "chain",
+    "ok",
+  ]),
+  Control: object({ key: text, writes: writeMode, by: text, reason: text, at: instant }, ["key", "writes"]),
+  Controls: object({ controls: list(ref("Control")) }),
+  Budget: { type: "object", description: "Limits, what is spent, reserved and waited for, the open question" },
   Health: object({ status: { type: "string", enum: ["ok", "starting", "draining"] } }),
   Version: object({ version: text, node: text, startedAt: instant, deployment: orNull(text) }),
 };
@@ -162,6 +210,7 @@ const filters: Record<string, Json> = {
   createdAfter: { type: "string", description: "ISO 8601" },
   createdBefore: { type: "string", description: "ISO 8601" },
   parent: { type: "string", description: "Run id" },
+  builtIn: { type: "boolean", description: "false leaves out runs of the runtime's own services" },
 };
 
 const closed = (properties: Record<string, Json>, required: readonly string[] = []): Json => ({
@@ -193,6 +242,36 @@ export const EVENTS_QUERY: Json = closed({
   },
   run: { type: "string", description: "Only what concerns this run" },
   service: { type: "string", description: "Only what concerns this service" },
+});
+
+export const AGENT_SESSIONS_QUERY: Json = closed({ after: text, limit: limit(1_000, 100) });
+export const APPROVALS_QUERY: Json = closed({
+  status: { type: "string", enum: ["open", "closed", "all"], default: "open" },
+  limit: limit(1_000, 100),
+  cursor: { type: "integer", minimum: 0, description: "nextCursor of the page before" },
+});
+export const AUDIT_QUERY: Json = closed({
+  chain: { type: "string", default: "main" },
+  from: { type: "integer", minimum: 0, default: 0, description: "The first entry" },
+  verify: { type: "boolean", default: false, description: "Checks the whole chain instead" },
+});
+export const CONTROL_BODY: Json = closed(
+  {
+    key: { type: "string", minLength: 1, description: "`*`, an agent's name, or agent/session" },
+    writes: writeMode,
+    by: { type: "string", minLength: 1 },
+    reason: text,
+  },
+  ["key", "writes", "by"],
+);
+export const BUDGET_RAISE_BODY: Json = closed({
+  tokens: count,
+  usd: { type: "number", minimum: 0 },
+  wall: { anyOf: [text, { type: "number", minimum: 0 }], description: "10m, 2h, or milliseconds" },
+  calls: count,
+  models: { ...list(text), description: "Models that may be called although their price is not known" },
+  by: text,
+  comment: text,
 });
 
 export const EMPTY_BODY: Json = orNull(closed({}));

@@ -265,3 +265,24 @@ describe("the answer's form, and long conversations", () => {
     expect(heard(model.requests.at(-1) ?? model.requests[0]!).join("\n")).toContain("SUMMARY");
   });
 });
+
+describe("a cancel of what an agent waits for", () => {
+  test("a question that is withdrawn is a no; a sub-agent that somebody cancels is a result: the agent goes on", async () => {
+    const act = tool({ approval: "always", inputSchema: z.object({}), execute: () => "done" });
+    const asks = agent("asks", { model: scriptedModel(callsOnce("act", {})), tools: { act } });
+    const nap = tool({ kind: "read", inputSchema: z.object({}), run: (ctx) => ctx.sleep("9d") });
+    const slow = agent("slow", { model: scriptedModel(callsOnce("nap", {})), tools: { nap } });
+    const lead = agent("lead", {
+      model: scriptedModel(callsOnce("delegate", { task: "x" })),
+      tools: { delegate: subagent(slow) },
+    });
+    const world = await new TestWorld({ services: [asks, lead, slow] }).open();
+    const asking = await world.submit(target("asks"), "go");
+    const leading = await world.submit(target("lead"), "go");
+    await world.settle();
+    for (const { id, service, handler } of await world.runs())
+      if (service === "slow" || (service === "perdure.approvals" && handler === "run")) await world.cancel(id);
+    expect(valueOf<AgentAnswer>(await world.finish(asking)).text).toContain("withdrawn");
+    expect(valueOf<AgentAnswer>(await world.finish(leading)).text).toContain("was cancelled");
+  });
+});

@@ -31,6 +31,7 @@ const SWEEP_EVERY_MS_MIN = 10;
 
 export function createExecutor(registry: Registry, ports: SdkPorts, options: ExecutorOptions = {}): Executor {
   const defaultRetry: RetryPolicy = options.stepRetry === undefined ? DEFAULT_RETRY : resolveRetry(options.stepRetry);
+  for (const prepare of registry.prepare) prepare(ports);
   return new SdkExecutor(registry, ports, {
     defaultRetry,
     suspendAfterMs: options.suspendAfterMs ?? SUSPEND_AFTER_MS,
@@ -54,7 +55,10 @@ class SdkExecutor implements Executor {
   ) {
     this.#registry = registry;
     this.#ports = ports;
-    const turns = new Turns((callback) => ports.afterMicrotasks(callback));
+    const turns = new Turns(
+      (callback) => ports.afterMicrotasks(callback),
+      (callback) => (ports.afterTicks ?? ports.afterMicrotasks)(callback),
+    );
     this.#options = { ...options, ports, turns, ended: (attempt) => this.#live.delete(attempt) };
     this.#sweepEveryMs = Math.max(SWEEP_EVERY_MS_MIN, Math.ceil(options.suspendAfterMs / SWEEPS_PER_SUSPENSION));
   }

@@ -3,7 +3,7 @@
 // It speaks the ingress' HTTP (and the admin's, for events), and needs a `fetch`. For use inside a step or anywhere
 // outside of handlers; inside a handler `ctx.call` is journaled and this is not.
 
-import type { DurationLike, DurationMs, Headers, RunId, Target } from "@perdure/protocol";
+import type { DurationLike, DurationMs, Headers, RunId, StreamRef, Target } from "@perdure/protocol";
 import {
   BadRequestError,
   formatDuration,
@@ -18,10 +18,14 @@ import type { AnyDefinition, KeyedDefinition, ServiceDefinition } from "../defin
 import type { TargetSink } from "../definitions/target-calls.ts";
 import { targetCalls } from "../definitions/target-calls.ts";
 import type { AbortSignalLike } from "../ports.ts";
+import type { AgentSession } from "./agent.ts";
+import { HttpAgentSession } from "./agent.ts";
 import type { EventsOptions, LiveEvent } from "./events.ts";
 import { liveEvents } from "./events.ts";
 import type { FetchLike } from "./http.ts";
 import { failed, Http, valueOf } from "./http.ts";
+import type { StreamEvent, StreamOptions } from "./stream.ts";
+import { followStream, streamUrl } from "./stream.ts";
 
 export interface ClientOptions {
   /** The ingress: `http://127.0.0.1:8080`. */
@@ -84,6 +88,10 @@ export interface Client {
   run<T = unknown>(id: string): ClientRun<T>;
   resolve(awakeable: string, value?: unknown): Promise<void>;
   reject(awakeable: string, reason: string): Promise<void>;
+  /** A session of an agent, typed by its definition: `client.agent<typeof researcher>("researcher", "s1")`. */
+  agent<D = unknown>(name: string, session: string): AgentSession<D>;
+  /** A stream of a key or a run, live. */
+  stream<T = unknown>(stream: StreamRef, options?: StreamOptions): AsyncGenerator<StreamEvent<T>, void, undefined>;
   /** Everything that changes, live. */
   events(options?: EventsOptions): AsyncGenerator<LiveEvent, void, undefined>;
 }
@@ -162,6 +170,22 @@ class HttpClient implements Client, TargetSink<ClientSendOptions> {
     if (parseAwakeableId(awakeable) === undefined)
       throw new BadRequestError(`"${awakeable}" is not the id of an awakeable`);
     await this.#http.value({ method: "POST", url: `${this.#url}/perdure/awakeables/${awakeable}/${how}`, input });
+  }
+
+  agent<D = unknown>(name: string, session: string): AgentSession<D> {
+    return new HttpAgentSession<D>({
+      http: this.#http,
+      url: this.#url,
+      name,
+      session,
+      calls: this.call(name, session),
+      sends: (options) => this.send(name, session, options),
+      delay: this.#options.delay,
+    });
+  }
+
+  stream<T = unknown>(stream: StreamRef, options: StreamOptions = {}): AsyncGenerator<StreamEvent<T>, void, undefined> {
+    return followStream<T>(this.#http, this.#url + streamUrl(stream), options, this.#options.delay);
   }
 
   events(options: EventsOptions = {}): AsyncGenerator<LiveEvent, void, undefined> {

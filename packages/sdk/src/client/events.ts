@@ -31,17 +31,29 @@ declare const TextDecoder: new () => { decode(bytes?: Uint8Array, options?: { re
 const RECONNECT_MS_MIN = 500;
 const RECONNECT_MS_MAX = 30_000;
 
-export async function* liveEvents(
+export type Delay = (ms: DurationMs) => Promise<void>;
+
+export function liveEvents(
   http: Http,
   url: string,
   options: EventsOptions,
-  delay: ((ms: DurationMs) => Promise<void>) | undefined,
+  delay: Delay | undefined,
 ): AsyncGenerator<LiveEvent, void, undefined> {
   const query = new Map(Object.entries(options.filter ?? {}));
   const address =
     query.size === 0
       ? url
       : `${url}?${[...query].map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&")}`;
+  return serverEvents(http, address, options, delay);
+}
+
+/** What an address tells, connected again and again (V1). */
+export async function* serverEvents(
+  http: Http,
+  address: string,
+  options: Pick<EventsOptions, "since" | "signal">,
+  delay: Delay | undefined,
+): AsyncGenerator<LiveEvent, void, undefined> {
   let lastId = options.since;
   let waitMs = RECONNECT_MS_MIN;
   for (;;) {

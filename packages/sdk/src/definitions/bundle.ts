@@ -4,6 +4,7 @@
 // time a runtime starts. It is data, as a definition is: nothing happens when its module is loaded.
 
 import type { Target } from "@perdure/protocol";
+import type { SdkPorts } from "../ports.ts";
 import type { AnyDefinition } from "./service.ts";
 import { isDefinition } from "./service.ts";
 
@@ -21,6 +22,8 @@ export interface Bundle {
   /** What has to be served for it. */
   readonly definitions: readonly AnyDefinition[];
   readonly onStart: readonly StartCall[];
+  /** Called once for each executor that is made of it, before anything runs: what its code shares in that process. */
+  readonly prepare?: (ports: SdkPorts) => void;
 }
 
 /** What `serve` takes and what files export. */

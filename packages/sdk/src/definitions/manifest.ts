@@ -11,12 +11,13 @@ type AnyHandlerOptions = HandlerOptions<AnyInput, AnyInput>;
 
 export function manifestOf(definition: AnyDefinition): ServiceManifest {
   const handlers = [...definition.specs.values()].map(handlerManifest);
-  const { description } = definition.options;
+  const { description, agent } = definition.options;
   return {
     name: definition.name,
     kind: definition.kind,
     handlers,
     ...(description === undefined ? {} : { description }),
+    ...(agent === true ? { agent } : {}),
   };
 }
 

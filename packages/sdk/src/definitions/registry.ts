@@ -14,6 +14,8 @@ export interface Registry {
   readonly manifests: readonly ServiceManifest[];
   /** What is called when a runtime starts. */
   readonly onStart: readonly StartCall[];
+  /** Called with the ports of each executor. */
+  readonly prepare: readonly NonNullable<Bundle["prepare"]>[];
   find(service: string, handler: string): HandlerSpec | undefined;
   /** Targets that may have been meant, best first: `inbox/add`. */
   near(service: string, handler: string): readonly string[];
@@ -30,6 +32,7 @@ export function createRegistry(servables: readonly Servable[]): Registry {
     definitions: unique,
     manifests: unique.map(manifestOf),
     onStart: bundles.flatMap(({ onStart }) => onStart),
+    prepare: bundles.flatMap(({ prepare }) => prepare ?? []),
     find: (service, handler) => byName.get(service)?.specs.get(handler),
     near: (service, handler) => nearTargets(unique, service, handler),
   };

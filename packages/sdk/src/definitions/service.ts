@@ -53,6 +53,8 @@ export interface DefinitionOptions {
   readonly retry?: RetryOptions;
   readonly retention?: DurationLike;
   readonly internal?: boolean;
+  /** The object is an agent: surfaces that know agents show it as one. */
+  readonly agent?: true;
   /** Definitions that this one needs: they are served along with it. */
   readonly companions?: readonly AnyDefinition[];
 }
@@ -137,7 +139,7 @@ function define<Kind extends ServiceKind, H extends object>(
 
 /** What handlers take over from their definition. */
 function inherited(options: DefinitionOptions): DefinitionOptions {
-  const { description: _, companions: __, ...rest } = options;
+  const { description: _, companions: __, agent: ___, ...rest } = options;
   return rest;
 }
 

@@ -8,7 +8,7 @@ import type { RunId } from "@perdure/protocol";
 import type { Random } from "../random.ts";
 
 /** What an agent's model may call, beside sub-agents. A world leaves some of them out. */
-export const TOOLS = ["note", "flaky", "charge", "wire", "nap", "consult", "publish", "deploy"] as const;
+const TOOLS = ["note", "flaky", "charge", "wire", "nap", "consult", "publish", "deploy"] as const;
 export type ToolName = (typeof TOOLS)[number];
 
 /** Tools that a person has to approve. */
@@ -31,7 +31,7 @@ export interface AgentPlan {
 }
 
 /** Probabilities of how a model call goes wrong. */
-export interface ModelFaults {
+interface ModelFaults {
   readonly cut: number;
   readonly stall: number;
   readonly refused: number;

@@ -18,7 +18,7 @@ export interface ToolPorts {
 }
 
 /** `id` is the call's own; an approver may change the rest. */
-export interface ToolInput {
+interface ToolInput {
   readonly id: string;
   readonly amount: number;
 }
