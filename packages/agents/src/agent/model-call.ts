@@ -94,6 +94,7 @@ async function ask<Item>(
       if (outcome.kind === "failed") live.failed(attempt, outcome.error.message);
     },
   });
+  live.settled(answer);
   return item(answer, usageOf(answer, options));
 }
 

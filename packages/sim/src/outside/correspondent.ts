@@ -12,6 +12,7 @@ import type { Shadow, ShadowRun } from "../checkers/shadow.ts";
 import type { Random } from "../random.ts";
 import type { SimHost } from "../sim-host.ts";
 import {
+  ALL_SWITCHES,
   type AgentMessage,
   type Approval,
   approvalOf,
@@ -186,9 +187,9 @@ export class Correspondent {
 
   #switchWrites(): void {
     const { plans } = this.#ports.parameters;
-    const key = this.#random.pick(["*", ...plans.map(({ name }) => name)]);
+    const target = this.#random.pick(["*", ...plans.map(({ name }) => name)]);
     const writes = this.#random.weighted({ allow: 2, ask: 1, deny: 1 });
-    this.#submit({ service: CONTROLS, key, handler: "set" }, { writes, by: "ada" });
+    this.#submit({ service: CONTROLS, key: ALL_SWITCHES, handler: "set" }, { target, writes, by: "ada" });
   }
 
   // Approvals
