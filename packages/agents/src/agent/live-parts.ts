@@ -38,6 +38,7 @@ export class LiveParts {
   readonly #write: (event: CallEvent) => void;
   readonly #showsParts: boolean;
   #begun = "";
+  #failed = "";
 
   /** @param call names the call in the stream. */
   constructor(call: string, info: StepInfo, { stream: name, showsParts }: LiveOptions) {
@@ -56,11 +57,12 @@ export class LiveParts {
 
   failed(attempt: ModelAttempt, error: string): void {
     const number = this.#begin(attempt);
+    this.#failed = number;
     this.#write({ type: "call-end", call: this.#call, attempt: number, outcome: "failed", error });
   }
 
   settled({ partial }: ModelAnswer): void {
-    if (this.#begun === "") return; // Interrupted before anything was asked.
+    if (this.#begun === this.#failed) return; // Interrupted before anything was asked, or between two tries.
     const outcome = partial ? "interrupted" : "settled";
     this.#write({ type: "call-end", call: this.#call, attempt: this.#begun, outcome });
   }
