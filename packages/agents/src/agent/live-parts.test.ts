@@ -2,11 +2,16 @@
 
 import type { StepInfo } from "@perdure/sdk";
 import { expect, test } from "vitest";
-import type { ModelAnswer } from "../models/types.ts";
-import { LiveParts, type CallEvent } from "./live-parts.ts";
+import { ModelError } from "../models/model-error.ts";
+import type { AttemptOutcome } from "../models/types.ts";
+import { type CallEvent, LiveParts } from "./live-parts.ts";
 
 const TRY = { number: 1, provider: "scripted", modelId: "model" };
-const answer = (partial: boolean): ModelAnswer => ({ partial }) as ModelAnswer;
+const FAILED: AttemptOutcome = {
+  kind: "failed",
+  error: new ModelError("overloaded", { kind: "overloaded", provider: "scripted", modelId: "model" }),
+  partialText: "",
+};
 
 function told(tell: (live: LiveParts) => void): readonly string[] {
   const events: CallEvent[] = [];
@@ -16,23 +21,15 @@ function told(tell: (live: LiveParts) => void): readonly string[] {
   return events.map((event) => `${event.type} ${event.attempt}${event.type === "call-end" ? ` ${event.outcome}` : ""}`);
 }
 
-test("a call that was interrupted between two tries ends once, as the try that failed did", () => {
-  const events = told((live) => {
-    live.failed(TRY, "overloaded");
-    live.settled(answer(true));
-  });
-  expect(events).toEqual(["call-start 1.1", "call-end 1.1 failed"]);
+test("a try that failed before anything came has its start and its end", () => {
+  expect(told((live) => live.end(TRY, FAILED))).toEqual(["call-start 1.1", "call-end 1.1 failed"]);
 });
 
-test("a call that was interrupted before anything was asked tells nothing", () => {
-  expect(told((live) => live.settled(answer(true)))).toEqual([]);
-});
-
-test("the try after one that failed begins and ends under its own number", () => {
+test("the try after one that failed begins and ends under its own number, by its own outcome", () => {
   const events = told((live) => {
-    live.failed(TRY, "overloaded");
+    live.end(TRY, FAILED);
     live.part({ type: "text-delta", id: "text", delta: "a" }, { ...TRY, number: 2 });
-    live.settled(answer(true));
+    live.end({ ...TRY, number: 2 }, { kind: "interrupted" });
   });
   expect(events).toEqual([
     "call-start 1.1",
