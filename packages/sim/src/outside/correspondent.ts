@@ -156,9 +156,9 @@ export class Correspondent {
     if (runs.length === 0) return;
     const parents = action === "cancel" ? runs.filter((run) => this.#hasStarted(run)) : [];
     const { record, entries } = this.#random.pick(parents.length > 0 && this.#random.chance(0.8) ? parents : runs);
-    const { id: run, service, key } = record;
+    const { id: run, service, key, status } = record;
     if (action === "stop") this.#submit({ service, key: key ?? "", handler: STOP }, undefined);
-    else this.#do(run, action, entries.length);
+    else this.#do(run, action, isFinished(status) ? 0 : entries.length);
   }
 
   /** Does a sub-agent of it work in the background? */
@@ -167,6 +167,10 @@ export class Correspondent {
     return children.some(({ record: child }) => isAgent(child.service) && !isFinished(child.status));
   }
 
+  /**
+   * @param entries from which a restart may be asked for. What has ended begins anew: an answer that it waited for may have
+   * come when nobody was there, and nobody gives it twice.
+   */
   #do(run: RunId, action: Exclude<OutsideAction, "stop" | "raise" | "deny" | "writes">, entries: number): void {
     const host = this.#ports.host();
     if (host === null) return;
