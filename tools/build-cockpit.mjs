@@ -42,7 +42,10 @@ function sourceHash() {
   const hash = createHash("sha256");
   const paths = SOURCES.flatMap((path) => (/\.\w+$/.test(path) ? [path] : filesIn(path)));
   for (const path of paths.filter((path) => !/\.test\.tsx?$/.test(path)).toSorted()) {
-    hash.update(`${path}\0`).update(readFileSync(join(ROOT, path))).update("\0");
+    hash
+      .update(`${path}\0`)
+      .update(readFileSync(join(ROOT, path)))
+      .update("\0");
   }
   return hash.digest("hex");
 }

@@ -26,5 +26,4 @@ const config: UserConfig = defineConfig({
   },
 });
 
-// oxlint-disable-next-line import/no-default-export -- Vite asks for one.
 export default config;

@@ -27,7 +27,7 @@ export class NetworkFailure extends Error {
   override readonly name = "NetworkFailure";
 }
 
-export type QueryValue = string | number | boolean | readonly string[] | undefined;
+type QueryValue = string | number | boolean | readonly string[] | undefined;
 export type Query = Readonly<Record<string, QueryValue>>;
 
 export interface AskOptions {
@@ -104,7 +104,7 @@ export function path(parts: TemplateStringsArray, ...values: readonly (string | 
   return parts.map((part, at) => part + (at < values.length ? encodeURIComponent(String(values[at])) : "")).join("");
 }
 
-export function queryText(query: Query = {}): string {
+function queryText(query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === "" || (Array.isArray(value) && value.length === 0)) continue;

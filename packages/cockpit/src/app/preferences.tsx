@@ -52,7 +52,13 @@ export function Preferences(): ReactNode {
         ]}
       />
       {session.hasToken ? (
-        <Button look="ghost" icon aria-label={t.signIn.signOut} title={t.signIn.signOut} onClick={() => session.signOut()}>
+        <Button
+          look="ghost"
+          icon
+          aria-label={t.signIn.signOut}
+          title={t.signIn.signOut}
+          onClick={() => session.signOut()}
+        >
           <LogOut aria-hidden />
         </Button>
       ) : null}

@@ -32,7 +32,7 @@ const run = createRoute({
 
 const routeTree = root.addChildren([overview, runs, run]);
 
-// oxlint-disable-next-line typescript/explicit-module-boundary-types -- The router's type is the tree of the routes.
+// The router's type is the tree of its routes.
 export function createAppRouter() {
   return createRouter({
     routeTree,

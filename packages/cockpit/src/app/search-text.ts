@@ -1,8 +1,6 @@
 // Search parameters as people read and write them: `?status=paused,failed&service=mailer`. All of them are texts; a view
 // says what it makes of them (`validateSearch`).
 
-export type SearchTexts = Readonly<Record<string, string>>;
-
 export function parseSearch(search: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(search));
 }
@@ -10,8 +8,7 @@ export function parseSearch(search: string): Record<string, string> {
 export function searchText(search: Readonly<Record<string, unknown>>): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(search)) {
-    if (value === undefined || value === null || value === "") continue;
-    params.set(name, String(value));
+    if (typeof value === "number" || (typeof value === "string" && value !== "")) params.set(name, String(value));
   }
   // Commas and colons are harmless in a query, and read better as they are.
   const text = params.toString().replaceAll("%2C", ",").replaceAll("%3A", ":").replaceAll("%2F", "/");

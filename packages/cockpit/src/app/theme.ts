@@ -29,6 +29,7 @@ export function applyTheme(root: HTMLElement): void {
 }
 
 export function toggleTheme(): void {
-  const isDark = theme.get() === "dark" || (theme.get() === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+  const isDark =
+    theme.get() === "dark" || (theme.get() === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
   chooseTheme(isDark ? "light" : "dark");
 }

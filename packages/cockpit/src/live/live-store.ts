@@ -51,7 +51,12 @@ export class LiveStore {
   #epoch = 0;
   #usage: LiveUsage = { tokens: 0, usd: 0, calls: 0 };
 
-  constructor({ schedule, since = Date.now(), runsMax = RUNS_MAX, eventsPerFrameMax = EVENTS_PER_FRAME_MAX }: LiveOptions) {
+  constructor({
+    schedule,
+    since = Date.now(),
+    runsMax = RUNS_MAX,
+    eventsPerFrameMax = EVENTS_PER_FRAME_MAX,
+  }: LiveOptions) {
     this.#schedule = schedule;
     this.#since = since;
     this.#runsMax = runsMax;
@@ -126,7 +131,11 @@ export class LiveStore {
         const used = usageOf(event.entry);
         if (used !== null) {
           const { tokens, usd, calls } = this.#usage;
-          this.#usage = { tokens: tokens + used.inputTokens + used.outputTokens, usd: usd + used.usd, calls: calls + 1 };
+          this.#usage = {
+            tokens: tokens + used.inputTokens + used.outputTokens,
+            usd: usd + used.usd,
+            calls: calls + 1,
+          };
         }
         return;
       }

@@ -60,7 +60,8 @@ export class Rates {
     const starts = Array.from({ length: count }, (_, at) => end - (count - at) * bucket);
     const buckets = starts.map((start) => this.#bucket(start, bucket));
     const rate = (what: Counted): readonly number[] => buckets.map((one) => one[what] / bucket);
-    const quantile = (q: number): readonly (number | null)[] => buckets.map(({ latencies }) => quantileOf(latencies, q));
+    const quantile = (q: number): readonly (number | null)[] =>
+      buckets.map(({ latencies }) => quantileOf(latencies, q));
     return {
       times: starts,
       started: rate("started"),

@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { theme } from "../app/theme.ts";
 
-export interface ChartLine {
+interface ChartLine {
   readonly label: string;
   readonly values: readonly (number | null)[];
   /** A property of the page's styles: `--green-bar`. */
@@ -70,7 +70,12 @@ function optionsFor(element: HTMLElement, latest: Latest): uPlot.Options {
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
     scales: { y: { range: (_, min, max) => [Math.min(0, min), Math.max(max, 0.001) * 1.08] } },
     axes: [
-      { ...axis, size: 24, grid: { show: false }, values: (_, marks) => marks.map((at) => latest.current.formatTime(at * 1_000)) },
+      {
+        ...axis,
+        size: 24,
+        grid: { show: false },
+        values: (_, marks) => marks.map((at) => latest.current.formatTime(at * 1_000)),
+      },
       {
         ...axis,
         size: AXIS_PX,

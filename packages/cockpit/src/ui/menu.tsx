@@ -12,7 +12,7 @@ export interface MenuItem {
   readonly onSelect: () => void;
 }
 
-export interface MenuGroup {
+interface MenuGroup {
   readonly label?: string;
   readonly items: readonly MenuItem[];
 }

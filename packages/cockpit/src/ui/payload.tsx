@@ -40,7 +40,13 @@ export function Payload({ value, onLoad }: PayloadProps): ReactNode {
   return <Shown value={value} />;
 }
 
-export function ResultPayload({ result, onLoad }: { readonly result: ResultView; readonly onLoad?: () => void }): ReactNode {
+export function ResultPayload({
+  result,
+  onLoad,
+}: {
+  readonly result: ResultView;
+  readonly onLoad?: () => void;
+}): ReactNode {
   const t = useMessages();
   switch (result.kind) {
     case "void":
@@ -55,7 +61,10 @@ export function ResultPayload({ result, onLoad }: { readonly result: ResultView;
 function Shown({ value }: { readonly value: JsonValue }): ReactNode {
   const t = useMessages().common.data;
   const document = useMemo(() => documentIn(value), [value]);
-  const shapes: readonly Shape[] = typeof value === "string" ? ["text", "markdown", "raw"] : ["tree", ...(document === null ? [] : (["markdown"] as const)), "raw"];
+  const shapes: readonly Shape[] =
+    typeof value === "string"
+      ? ["text", "markdown", "raw"]
+      : ["tree", ...(document === null ? [] : (["markdown"] as const)), "raw"];
   const [chosen, setChosen] = useState<Shape | null>(null);
   const shape = chosen !== null && shapes.includes(chosen) ? chosen : (shapes[0] ?? "raw");
   const isPlain = typeof value !== "string" && (typeof value !== "object" || value === null);
@@ -63,7 +72,12 @@ function Shown({ value }: { readonly value: JsonValue }): ReactNode {
   return (
     <div className="payload">
       <div className="payload-head">
-        <Segmented label={t.tree} value={shape} options={shapes.map((one) => ({ value: one, label: t[one] }))} onChange={setChosen} />
+        <Segmented
+          label={t.tree}
+          value={shape}
+          options={shapes.map((one) => ({ value: one, label: t[one] }))}
+          onChange={setChosen}
+        />
         <CopyButton text={typeof value === "string" ? value : JSON.stringify(value, null, 2)} />
       </div>
       <ShapeOf shape={shape} value={value} document={document} />
@@ -82,7 +96,7 @@ function ShapeOf({ shape, value, document }: ShapeProps): ReactNode {
     case "tree":
       return <JsonTree value={value} />;
     case "text":
-      return <p className="text-data">{visibleText(String(value))}</p>;
+      return <p className="text-data">{visibleText(typeof value === "string" ? value : JSON.stringify(value))}</p>;
     case "markdown":
       return (
         <Suspense fallback={<p className="text-data">{visibleText(document ?? "")}</p>}>
@@ -126,7 +140,9 @@ function documentIn(value: JsonValue): string | null {
     else if (isRecord(one)) Object.values(one).forEach(look);
   };
   look(value);
-  return typeof value === "string" || (longest.length >= DOCUMENT_LENGTH_MIN && longest.includes("\n")) ? longest : null;
+  return typeof value === "string" || (longest.length >= DOCUMENT_LENGTH_MIN && longest.includes("\n"))
+    ? longest
+    : null;
 }
 
 function isRecord(value: JsonValue): value is { readonly [name: string]: JsonValue } {

@@ -35,7 +35,7 @@ function awaitedOf({ awaiting }: Told, now: number, t: Messages, format: Format)
   }
 }
 
-export function firstLine(text: string): string {
+function firstLine(text: string): string {
   const end = text.indexOf("\n");
   return end < 0 ? text : text.slice(0, end);
 }

@@ -14,11 +14,7 @@ export function shortId(id: RunId): string {
 }
 
 /** `mailer/send`, `research/demo/run`. */
-export function targetText({
-  service,
-  key,
-  handler,
-}: Omit<Target, "key"> & { readonly key?: string | null }): string {
+export function targetText({ service, key, handler }: Omit<Target, "key"> & { readonly key?: string | null }): string {
   return key === null || key === undefined ? `${service}/${handler}` : `${service}/${key}/${handler}`;
 }
 
@@ -31,9 +27,10 @@ export function RunLink({ id, children }: { readonly id: RunId; readonly childre
 }
 
 /** Service, key and handler, told apart by their weight. */
-export function TargetName({ service, key, handler }: Parameters<typeof targetText>[0]): ReactNode {
+export function TargetName({ of }: { readonly of: Parameters<typeof targetText>[0] }): ReactNode {
+  const { service, key, handler } = of;
   return (
-    <span className="target cut" title={visibleLine(targetText({ service, handler, key: key ?? null }))}>
+    <span className="target cut" title={visibleLine(targetText(of))}>
       <b>{visibleLine(service)}</b>
       {key === null || key === undefined ? null : <span className="dim">/{visibleLine(key)}</span>}
       <span>/{visibleLine(handler)}</span>

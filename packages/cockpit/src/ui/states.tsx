@@ -43,7 +43,11 @@ export function Loading({ rows = 6 }: { readonly rows?: number }): ReactNode {
   return (
     <div className="body" aria-busy="true" aria-label={t.common.loading}>
       {Array.from({ length: rows }, (_, at) => (
-        <div key={at} className="skeleton" style={{ height: 16, margin: "8px 0", width: `${92 - ((at * 17) % 40)}%` }} />
+        <div
+          key={at}
+          className="skeleton"
+          style={{ height: 16, margin: "8px 0", width: `${92 - ((at * 17) % 40)}%` }}
+        />
       ))}
     </div>
   );

@@ -57,7 +57,7 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
     actionRoutes(routes, runtime);
     stateRoutes(routes, runtime);
     agentRoutes(routes, runtime);
-    cockpitRoutes(routes);
+    cockpitRoutes(routes, options.cockpitFolder);
   });
   app.setNotFoundHandler((request, reply) => {
     reply.hijack();

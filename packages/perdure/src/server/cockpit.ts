@@ -12,6 +12,7 @@ import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { wantsPage } from "./approvals.ts";
 import { RequestError } from "./errors.ts";
 
 /** From the sources as from what is built. */
@@ -82,12 +83,6 @@ export function cockpitRoutes(app: FastifyInstance, folder: string = FOLDER): vo
   });
 }
 
-export function wantsPage({ headers: { accept = "" } }: IncomingMessage): boolean {
-  const html = accept.indexOf("text/html");
-  const json = accept.indexOf("application/json");
-  return html >= 0 && (json < 0 || html < json);
-}
-
 /** C1. A name without a path in it. */
 const ASSET = /^assets\/(?<name>[\w-]+(?:\.[\w-]+)*\.(?<type>\w+))$/;
 const AT_TOP = /^(?<name>[\w-]+\.(?<type>svg))$/;
@@ -109,7 +104,10 @@ async function send(req: IncomingMessage, reply: FastifyReply, folder: string, p
 async function sendPage(req: IncomingMessage, reply: FastifyReply, folder: string): Promise<FastifyReply> {
   const page = await readEncoded(req, folder, "index.html");
   if (page === null)
-    throw new RequestError(404, "the cockpit is not built: run `npm run build` in the checkout, or install the package");
+    throw new RequestError(
+      404,
+      "the cockpit is not built: run `npm run build` in the checkout, or install the package",
+    );
   return answer(reply, page, { "content-type": TYPES["html"] ?? "", "cache-control": "no-cache" });
 }
 

@@ -63,6 +63,7 @@ export const overview = {
     title: "Ready for the first run",
     help: "The runtime is up and nothing has run yet. Start something, from a terminal or from your code; it appears here at once.",
     served: "What is served here:",
-    nothingServed: "No service is served. Start the runtime with a module that exports some: npx perdure dev src/main.ts",
+    nothingServed:
+      "No service is served. Start the runtime with a module that exports some: npx perdure dev src/main.ts",
   },
 };

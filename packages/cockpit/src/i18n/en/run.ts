@@ -53,6 +53,8 @@ export const run = {
     awakeable: "an answer from outside",
     signal: (name: string): string => `the signal “${name}”`,
     time: "a time",
+    start: "its start",
+    nextTry: "the next try",
     command: (id: number, type: string): string => `command #${id} (${type})`,
     resolve: "Resolve",
     reject: "Reject",
@@ -99,6 +101,7 @@ export const run = {
   },
   tabs: { timeline: "Timeline", data: "Input and result", children: "Sub-runs", state: "State" },
   timeline: {
+    kinds: { work: "work", wait: "wait", failed: "failed try", pause: "until the next try" },
     scale: "Scale",
     proportional: "To scale",
     compact: "Waits shortened",
@@ -147,7 +150,13 @@ export const run = {
     empty: "The key has no state.",
     of: (key: string): string => `State of ${key}`,
   },
-  data: { input: "Input", result: "Result", headers: "Headers", noInput: "It was called without an input.", notYet: "There is no result yet." },
+  data: {
+    input: "Input",
+    result: "Result",
+    headers: "Headers",
+    noInput: "It was called without an input.",
+    notYet: "There is no result yet.",
+  },
   gone: "This run is gone: it was purged, or its time was up.",
   commands: {
     step: "step",

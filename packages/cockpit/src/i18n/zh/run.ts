@@ -52,6 +52,8 @@ export const run: Messages["run"] = {
     awakeable: "外部答复",
     signal: (name) => `信号“${name}”`,
     time: "某个时间",
+    start: "开始时间",
+    nextTry: "下一次尝试",
     command: (id, type) => `命令 #${id}（${type}）`,
     resolve: "答复",
     reject: "拒绝",
@@ -98,6 +100,7 @@ export const run: Messages["run"] = {
   },
   tabs: { timeline: "时间线", data: "输入与结果", children: "子运行", state: "状态数据" },
   timeline: {
+    kinds: { work: "执行", wait: "等待", failed: "失败的尝试", pause: "等待重试" },
     scale: "比例",
     proportional: "按比例",
     compact: "压缩等待",

@@ -41,10 +41,15 @@ export function itemsOf({ paused, failed, approvals }: Attention): readonly Item
   return [...waiting.toSorted(oldestFirst), ...failures.toSorted((a, b) => -oldestFirst(a, b))];
 }
 
-function Content({ attention: { data, error, refetch } }: { readonly attention: UseQueryResult<Attention> }): ReactNode {
+function Content({
+  attention: { data, error, refetch },
+}: {
+  readonly attention: UseQueryResult<Attention>;
+}): ReactNode {
   const t = useMessages().overview.attention;
   const format = useFormat();
-  if (data === undefined) return error === null ? <Loading rows={4} /> : <Failed error={error} onRetry={() => void refetch()} />;
+  if (data === undefined)
+    return error === null ? <Loading rows={4} /> : <Failed error={error} onRetry={() => void refetch()} />;
   const items = itemsOf(data);
   if (items.length === 0)
     return (
@@ -58,7 +63,11 @@ function Content({ attention: { data, error, refetch } }: { readonly attention: 
       <ul className="lines">
         {items.slice(0, SHOWN_MAX).map((item) => (
           <li key={item.kind === "approval" ? item.approval.id : item.run.id} className="line">
-            {item.kind === "approval" ? <ApprovalLine approval={item.approval} /> : <RunLine kind={item.kind} run={item.run} />}
+            {item.kind === "approval" ? (
+              <ApprovalLine approval={item.approval} />
+            ) : (
+              <RunLine kind={item.kind} run={item.run} />
+            )}
           </li>
         ))}
       </ul>
@@ -100,7 +109,7 @@ function RunLine({ kind, run }: { readonly kind: "paused" | "failed"; readonly r
       <Badge tone={kind === "paused" ? "orange" : "red"}>{t.overview.attention[kind]}</Badge>
       <div>
         <RunLink id={run.id}>
-          <TargetName {...run} />
+          <TargetName of={run} />
         </RunLink>
         <p className="dim cut" title={reason}>
           {reason}

@@ -45,7 +45,13 @@ export function commandsFor({ name, kind, agent, handlers }: ServiceManifest): r
 
 /** The least that a schema asks for, to be changed by whoever copies it. */
 function exampleOf(schema: object): unknown {
-  const { type, properties, required, enum: values, items } = schema as {
+  const {
+    type,
+    properties,
+    required,
+    enum: values,
+    items,
+  } = schema as {
     readonly type?: string;
     readonly properties?: Readonly<Record<string, object>>;
     readonly required?: readonly string[];

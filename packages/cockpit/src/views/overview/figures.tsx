@@ -20,7 +20,8 @@ export function Figures({ metrics, failed }: FiguresProps): ReactNode {
   const queued = sum(count("queued"), count("scheduled"));
   const failedText =
     failed === undefined ? undefined : failed >= FAILED_MAX ? t.atLeast(format.number(failed)) : format.number(failed);
-  const show = (value: number | undefined): string | undefined => (value === undefined ? undefined : format.number(value));
+  const show = (value: number | undefined): string | undefined =>
+    value === undefined ? undefined : format.number(value);
   return (
     <div className="figures">
       <Figure name={t.running} text={show(count("running"))} status="running" search={{ status: "running" }} />
@@ -46,7 +47,13 @@ interface FigureProps {
 
 function Figure({ name, text, status, search }: FigureProps): ReactNode {
   return (
-    <Link className="figure" to="/runs" search={search} data-tone={toneOf(status)} data-none={text === "0" || undefined}>
+    <Link
+      className="figure"
+      to="/runs"
+      search={search}
+      data-tone={toneOf(status)}
+      data-none={text === "0" || undefined}
+    >
       <span>{name}</span>
       <b>{text ?? "–"}</b>
     </Link>

@@ -1,6 +1,6 @@
 // Figures in Prometheus' text form, read.
 
-export interface Sample {
+interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -33,7 +33,11 @@ function unescape(text: string): string {
 }
 
 /** The value of the sample with these labels; undefined where there is none. */
-export function metric(metrics: Metrics, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
+export function metric(
+  metrics: Metrics,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number | undefined {
   const wanted = Object.entries(labels);
   return metrics.get(name)?.find((sample) => wanted.every(([label, value]) => sample.labels[label] === value))?.value;
 }

@@ -66,7 +66,7 @@ function OpenRun({ run: read }: { readonly run: RunSummary }): ReactNode {
       <StatusBadge status={run.status} />
       <div>
         <RunLink id={run.id}>
-          <TargetName {...run} />
+          <TargetName of={run} />
         </RunLink>
         <p className="dim cut">{run.status === "suspended" ? <Awaited run={run} otherwise={reason} /> : reason}</p>
       </div>
@@ -83,14 +83,15 @@ function Awaited({ run, otherwise }: { readonly run: RunSummary; readonly otherw
   const api = useApi();
   const { data } = useQuery({
     queryKey: ["run", run.id, "waits", run.changedAt],
-    queryFn: ({ signal }) => api.get<RunDetail>(path`/runs/${run.id}`, { query: { journalLimit: 1, maxPayload: 0 }, signal }),
+    queryFn: ({ signal }) =>
+      api.get<RunDetail>(path`/runs/${run.id}`, { query: { journalLimit: 1, maxPayload: 0 }, signal }),
     staleTime: 60_000,
   });
   const [first] = data?.waits ?? [];
   if (first === undefined) return otherwise;
   return (
     <>
-      {says.waitsFor} <WaitText wait={first} />
+      {says.waitsFor} <WaitText wait={first} status={run.status} />
     </>
   );
 }

@@ -37,10 +37,14 @@ export function Overview(): ReactNode {
         <>
           <Figures metrics={metrics.data} failed={attention.data?.failed.length} />
           <div className="overview">
-            <AttentionList attention={attention} />
-            <OpenRuns />
-            <RateCharts />
-            <Spend />
+            <div>
+              <AttentionList attention={attention} />
+              <RateCharts />
+            </div>
+            <div>
+              <OpenRuns />
+              <Spend />
+            </div>
           </div>
         </>
       )}

@@ -25,7 +25,8 @@ export function Spend(): ReactNode {
         {isNothing ? <p className="dim">{says.none}</p> : null}
         {used.calls === 0 ? null : (
           <p>
-            <b className="big">{format.compact(used.tokens)}</b> {t.common.count.tokens(used.tokens).replace(/^\S+ /, "")}
+            <b className="big">{format.compact(used.tokens)}</b>{" "}
+            {t.common.count.tokens(used.tokens).replace(/^\S+ /, "")}
             {used.usd === 0 ? null : (
               <>
                 {" "}

@@ -9,10 +9,11 @@ import type {
   JsonValue,
   RunPage,
   RunSummary,
+  ServicesAnswer,
   StateKeysPage,
   StateView,
 } from "@perdure/protocol";
-import { ApiFailure, path } from "../../api/client.ts";
+import { path } from "../../api/client.ts";
 import { useApi } from "../../app/app-context.ts";
 import { useLive, useLiveEvents } from "../../live/use-live.ts";
 import { KEPT_SECONDS } from "../../live/rates.ts";
@@ -23,7 +24,7 @@ const METRICS_MS = 5_000;
 const ATTENTION_MS = 800;
 const DAY_MS = 86_400_000;
 const APPROVALS_SERVICE = "perdure.approvals";
-export const PAUSED_MAX = 100;
+const PAUSED_MAX = 100;
 export const FAILED_MAX = 20;
 
 export function useMetrics(): UseQueryResult<Metrics> {
@@ -125,13 +126,10 @@ export function useBudgets(): UseQueryResult<readonly BudgetRow[]> {
 }
 
 async function budgetKeys(api: ReturnType<typeof useApi>, signal: AbortSignal): Promise<readonly string[]> {
-  try {
-    const query = { limit: BUDGETS_MAX };
-    return (await api.get<StateKeysPage>(path`/state/${BUDGETS_SERVICE}`, { query, signal })).keys;
-  } catch (error) {
-    if (error instanceof ApiFailure && error.status === 404) return []; // No agent with a budget is served.
-    throw error;
-  }
+  const { services } = await api.get<ServicesAnswer>("/services", { signal });
+  if (!services.some(({ name }) => name === BUDGETS_SERVICE)) return []; // No agent with a budget is served.
+  return (await api.get<StateKeysPage>(path`/state/${BUDGETS_SERVICE}`, { query: { limit: BUDGETS_MAX }, signal }))
+    .keys;
 }
 
 /** Null: it is no book that we can read. */

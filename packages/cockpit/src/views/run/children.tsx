@@ -77,7 +77,7 @@ function Child({ run: read, depth }: { readonly run: RunSummary; readonly depth:
         </Button>
         <StatusBadge status={run.status} />
         <RunLink id={run.id}>
-          <TargetName {...run} />
+          <TargetName of={run} />
         </RunLink>
         {run.parent?.awaited === false ? <span className="dim">{t.run.children.sent}</span> : null}
         <span className="dim numeric">

@@ -79,7 +79,7 @@ function EntryFacts({ row }: { readonly row: Row }): ReactNode {
       )}
       {command?.target === undefined ? null : (
         <Fact name={t.entry.target}>
-          <TargetName {...command.target} />
+          <TargetName of={command.target} />
         </Fact>
       )}
       {row.child === null ? null : (
@@ -115,8 +115,15 @@ function EntryData({ run, row }: { readonly run: RunSummary; readonly row: Row }
   const load = (): void => setBytesMax(ALL_BYTES);
   const command = entry.kind === "command" ? entry.command : null;
   const result =
-    entry.kind === "command" ? (entry.result ?? (completion.kind === "completion" ? completion.result : undefined)) : entry.kind === "completion" ? entry.result : undefined;
-  const kept = entry.kind === "command" ? (entry.kept ?? (completion.kind === "completion" ? completion.kept : undefined)) : undefined;
+    entry.kind === "command"
+      ? (entry.result ?? (completion.kind === "completion" ? completion.result : undefined))
+      : entry.kind === "completion"
+        ? entry.result
+        : undefined;
+  const kept =
+    entry.kind === "command"
+      ? (entry.kept ?? (completion.kind === "completion" ? completion.kept : undefined))
+      : undefined;
   return (
     <>
       {command === null ? null : <CommandData command={command} onLoad={load} />}
@@ -127,7 +134,11 @@ function EntryData({ run, row }: { readonly run: RunSummary; readonly row: Row }
       ) : null}
       {result !== undefined ? (
         <Part title={result.kind === "failure" ? t.failure : t.result}>
-          {result.kind === "failure" ? <FailureText failure={result.failure} /> : <ResultPayload result={result} onLoad={load} />}
+          {result.kind === "failure" ? (
+            <FailureText failure={result.failure} />
+          ) : (
+            <ResultPayload result={result} onLoad={load} />
+          )}
           {kept === undefined ? null : <Kept kept={kept} />}
         </Part>
       ) : row.outcome === "open" ? (

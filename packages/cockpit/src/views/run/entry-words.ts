@@ -1,6 +1,6 @@
 // Journal entries in words.
 
-import type { CommandView, EntryView, WaitView } from "@perdure/protocol";
+import type { CommandView, EntryView, RunStatus, WaitView } from "@perdure/protocol";
 import type { Messages } from "../../i18n/messages.ts";
 import { shortId, targetText } from "../../ui/run-link.tsx";
 
@@ -69,8 +69,8 @@ function aboutRef({ ref }: CommandView): string {
   return "workflow" in ref ? `${ref.workflow}/${ref.key}` : targetText(ref.target);
 }
 
-/** What a run waits for, in words. */
-export function waitWords(wait: WaitView, t: Messages): string {
+/** What a run waits for, in words. A time that no command asked for is that of its start, or of the next try. */
+export function waitWords(wait: WaitView, status: RunStatus, t: Messages): string {
   const says = t.run.waits;
   switch (wait.kind) {
     case "timer":
@@ -86,7 +86,7 @@ export function waitWords(wait: WaitView, t: Messages): string {
     case "signal":
       return says.signal(String(wait.signal));
     case "time":
-      return says.time;
+      return status === "scheduled" ? says.start : says.nextTry;
     case "command":
       return says.command(wait.command, wait.type === null ? "?" : t.run.commands[wait.type]);
   }

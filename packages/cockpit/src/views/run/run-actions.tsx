@@ -12,7 +12,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Menu, type MenuItem } from "../../ui/menu.tsx";
 import { say, sayFailure } from "../../ui/toasts.tsx";
 
-export type Action = "cancel" | "kill" | "pause" | "resume" | "restart" | "purge";
+type Action = "cancel" | "kill" | "pause" | "resume" | "restart" | "purge";
 
 const ICONS: Readonly<Record<Action, ReactNode>> = {
   cancel: <Ban aria-hidden />,

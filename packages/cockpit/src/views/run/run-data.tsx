@@ -33,7 +33,11 @@ export function RunData({ run: known }: { readonly run: RunView }): ReactNode {
       </Panel>
       <Panel title={t.result}>
         <div className="body">
-          {run.result === null ? <p className="dim">{t.notYet}</p> : <ResultPayload result={run.result} onLoad={load} />}
+          {run.result === null ? (
+            <p className="dim">{t.notYet}</p>
+          ) : (
+            <ResultPayload result={run.result} onLoad={load} />
+          )}
         </div>
       </Panel>
       {run.headers === null || Object.keys(run.headers).length === 0 ? null : (

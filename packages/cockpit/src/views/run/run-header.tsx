@@ -24,7 +24,7 @@ export function RunHeader({ run, detail, entries }: RunHeaderProps): ReactNode {
       <div className="page-head">
         <StatusBadge status={run.status} />
         <h1>
-          <TargetName {...run} />
+          <TargetName of={run} />
         </h1>
         <RunActions run={run} />
       </div>

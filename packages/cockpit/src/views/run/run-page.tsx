@@ -46,7 +46,11 @@ function KnownRun({ id }: { readonly id: RunId }): ReactNode {
     );
   return (
     <div className="page">
-      {detail.error === null ? <Loading rows={10} /> : <Failed error={detail.error} onRetry={() => void detail.refetch()} />}
+      {detail.error === null ? (
+        <Loading rows={10} />
+      ) : (
+        <Failed error={detail.error} onRetry={() => void detail.refetch()} />
+      )}
     </div>
   );
 }

@@ -51,7 +51,11 @@ export function FailureText({ failure }: { readonly failure: Failure }): ReactNo
         {failure.errorCode === undefined ? null : <code className="failure-code">{failure.errorCode}</code>}
         {visibleText(head)}
       </p>
-      {diff !== null ? <Diff {...diff} /> : rest.length > 0 ? <p className="text-data">{visibleText(rest.join("\n"))}</p> : null}
+      {diff !== null ? (
+        <Diff {...diff} />
+      ) : rest.length > 0 ? (
+        <p className="text-data">{visibleText(rest.join("\n"))}</p>
+      ) : null}
       {failure.stack === undefined ? null : (
         <details>
           <summary>{t.stack}</summary>
@@ -108,7 +112,10 @@ function Settle({ run, failure }: { readonly run: RunId; readonly failure: Failu
     const json = value.read();
     if (json === null && fate === "happened") return;
     try {
-      await api.post<ActionAnswer>(path`/runs/${run}/effects/${command}/settle`, settlement(fate, json?.value, message));
+      await api.post<ActionAnswer>(
+        path`/runs/${run}/effects/${command}/settle`,
+        settlement(fate, json?.value, message),
+      );
       say(t.run.waits.answered);
     } catch (error) {
       sayFailure(error);

@@ -4,12 +4,12 @@ import type { TimeScale } from "./time-scale.ts";
 import type { Segment } from "./timeline-layout.ts";
 import type { Zoom } from "./use-zoom.ts";
 
-export interface Bar {
+interface Bar {
   readonly left: number;
   readonly width: number;
 }
 
-export interface Tick {
+interface Tick {
   readonly place: number;
   readonly sinceStart: number;
 }

@@ -8,7 +8,7 @@
 // W3. The segments of a row follow each other without overlap.
 // W4. What is not over ends with the run, or goes on (`to` null).
 
-import { isFinished, type CommandType, type EntryView, type Failure, type RunId, type RunSummary } from "@perdure/protocol";
+import { isFinished, type CommandType, type EntryView, type RunId, type RunSummary } from "@perdure/protocol";
 
 export type SegmentKind =
   /** It did something. */
@@ -27,7 +27,7 @@ export interface Segment {
   readonly to: number | null;
 }
 
-export type Outcome = "open" | "ok" | "failed" | "none";
+type Outcome = "open" | "ok" | "failed" | "none";
 
 export interface Row {
   /** The entry that it is. */
@@ -190,11 +190,4 @@ function pointRow(entry: Exclude<EntryView, CommandEntry>, end: number | null): 
     outcome: isRetry ? "failed" : "none",
     child: null,
   };
-}
-
-/** The failure that a row ended with, or that its last try had. */
-export function failureOf({ entry, completion, retries }: Row): Failure | null {
-  const result = (entry.kind === "command" ? entry.result : undefined) ?? completion?.result;
-  if (result?.kind === "failure") return result.failure;
-  return retries.at(-1)?.failure ?? null;
 }

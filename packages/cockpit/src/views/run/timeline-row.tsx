@@ -16,7 +16,12 @@ export interface TimelineRowProps {
   readonly onChoose: () => void;
 }
 
-const TONES: Readonly<Record<SegmentKind, Tone>> = { work: "green", wait: "violet", failed: "red", pause: "amber" };
+export const TONES: Readonly<Record<SegmentKind, Tone>> = {
+  work: "green",
+  wait: "violet",
+  failed: "red",
+  pause: "amber",
+};
 
 export const TimelineRow = memo(
   function TimelineRow({ row, view, isChosen, onChoose }: TimelineRowProps): ReactNode {
@@ -39,7 +44,7 @@ export const TimelineRow = memo(
           <span className="dim">{verb}</span> {visibleLine(about)}
           {row.retries.length > 0 && row.entry.kind === "command" ? (
             <span className="wf-tries" data-tone="amber">
-              {t.run.timeline.tries(row.retries.length + 1)}
+              {t.run.timeline.tries(row.retries.length + (row.outcome === "open" ? 0 : 1))}
             </span>
           ) : null}
           {row.outcome === "failed" ? <CircleAlert aria-label={t.run.entry.failure} /> : null}

@@ -14,13 +14,14 @@ import { EntryPanel } from "./entry-panel.tsx";
 import type { JournalState } from "./journal-reader.ts";
 import type { RunSearch } from "./run-search.ts";
 import { compactScale, proportionalScale } from "./time-scale.ts";
-import { layoutTimeline, type Row, type Timeline } from "./timeline-layout.ts";
-import { TimelineRow } from "./timeline-row.tsx";
+import { layoutTimeline, type Row, type SegmentKind, type Timeline } from "./timeline-layout.ts";
+import { TimelineRow, TONES } from "./timeline-row.tsx";
 import { isWhole, useZoom, WHOLE, type Zoom } from "./use-zoom.ts";
 import { viewOf, type TimeView } from "./time-view.ts";
 
 const ROW_PX = 28;
 const MARKS = 6;
+const KINDS: readonly SegmentKind[] = ["work", "wait", "failed", "pause"];
 
 export interface TimelineViewProps {
   readonly run: RunSummary;
@@ -46,8 +47,17 @@ export function TimelineView({ run, journal, search, onSearch }: TimelineViewPro
   if (rows.length === 0) return journal.isLoading ? <Loading rows={8} /> : <Empty title={t.empty} />;
   return (
     <div className="timeline" data-split={chosen !== undefined || undefined}>
-      <Waterfall timeline={timeline} journal={journal} search={search} onSearch={onSearch} chosen={chosen} onChoose={choose} />
-      {chosen === undefined ? null : <EntryPanel key={chosen.index} run={run} row={chosen} onClose={() => choose(undefined)} />}
+      <Waterfall
+        timeline={timeline}
+        journal={journal}
+        search={search}
+        onSearch={onSearch}
+        chosen={chosen}
+        onChoose={choose}
+      />
+      {chosen === undefined ? null : (
+        <EntryPanel key={chosen.index} run={run} row={chosen} onClose={() => choose(undefined)} />
+      )}
     </div>
   );
 }
@@ -85,7 +95,12 @@ function Waterfall(props: WaterfallProps): ReactNode {
             const row = rows[index];
             if (row === undefined) return null;
             return (
-              <div key={row.index} role="listitem" className="runs-place" style={{ transform: `translateY(${start}px)` }}>
+              <div
+                key={row.index}
+                role="listitem"
+                className="virtual-row"
+                style={{ transform: `translateY(${start}px)` }}
+              >
                 <TimelineRow
                   row={row}
                   view={view}
@@ -108,7 +123,9 @@ function useTimeView(timeline: Timeline, { scale: kind }: RunSearch, zoom: Zoom)
   const end = timeline.to ?? Math.max(now, last?.from ?? 0, last?.to ?? 0);
   const scale = useMemo(() => {
     if (kind !== "compact") return proportionalScale(timeline.from, end);
-    const times = timeline.rows.flatMap(({ segments }) => segments.flatMap(({ from, to }) => (to === null ? [from] : [from, to])));
+    const times = timeline.rows.flatMap(({ segments }) =>
+      segments.flatMap(({ from, to }) => (to === null ? [from] : [from, to])),
+    );
     return compactScale(timeline.from, end, times);
   }, [timeline, end, kind]);
   return useMemo(() => viewOf(scale, zoom, end), [scale, zoom, end]);
@@ -155,7 +172,7 @@ interface ToolsProps extends WaterfallProps {
   readonly zoom: ReturnType<typeof useZoom>;
 }
 
-function Tools({ timeline, journal, search, onSearch, zoom }: ToolsProps): ReactNode {
+function Tools({ journal, search, onSearch, zoom }: ToolsProps): ReactNode {
   const t = useMessages();
   const format = useFormat();
   const says = t.run.timeline;
@@ -171,11 +188,8 @@ function Tools({ timeline, journal, search, onSearch, zoom }: ToolsProps): React
   ]);
   return (
     <header>
-      <span className="dim">
-        {journal.isLoading
-          ? says.loading(format.number(journal.entries.length))
-          : t.common.count.entries(timeline.rows.length)}
-      </span>
+      <Legend />
+      {journal.isLoading ? <span className="dim">{says.loading(format.number(journal.entries.length))}</span> : null}
       <Segmented
         label={says.scale}
         value={search.scale ?? "proportional"}
@@ -188,13 +202,43 @@ function Tools({ timeline, journal, search, onSearch, zoom }: ToolsProps): React
       <Button look="ghost" size="s" icon aria-label={says.zoomIn} title={says.zoomIn} onClick={zoom.in}>
         <ZoomIn aria-hidden />
       </Button>
-      <Button look="ghost" size="s" icon aria-label={says.zoomOut} title={says.zoomOut} disabled={isWhole(zoom.zoom)} onClick={zoom.out}>
+      <Button
+        look="ghost"
+        size="s"
+        icon
+        aria-label={says.zoomOut}
+        title={says.zoomOut}
+        disabled={isWhole(zoom.zoom)}
+        onClick={zoom.out}
+      >
         <ZoomOut aria-hidden />
       </Button>
-      <Button look="ghost" size="s" icon aria-label={says.reset} title={says.reset} disabled={isWhole(zoom.zoom)} onClick={() => zoom.set(WHOLE)}>
+      <Button
+        look="ghost"
+        size="s"
+        icon
+        aria-label={says.reset}
+        title={says.reset}
+        disabled={isWhole(zoom.zoom)}
+        onClick={() => zoom.set(WHOLE)}
+      >
         <Maximize2 aria-hidden />
       </Button>
     </header>
+  );
+}
+
+function Legend(): ReactNode {
+  const t = useMessages().run.timeline.kinds;
+  return (
+    <span className="wf-legend">
+      {KINDS.map((kind) => (
+        <span key={kind}>
+          <i data-tone={TONES[kind]} data-kind={kind} />
+          {t[kind]}
+        </span>
+      ))}
+    </span>
   );
 }
 

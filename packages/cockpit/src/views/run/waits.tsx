@@ -2,7 +2,7 @@
 
 import { Hourglass } from "lucide-react";
 import { useState, type ReactNode } from "react";
-import { isFinished, type RunId, type RunSummary, type WaitView } from "@perdure/protocol";
+import { isFinished, type RunId, type RunStatus, type RunSummary, type WaitView } from "@perdure/protocol";
 import { path } from "../../api/client.ts";
 import { useApi } from "../../app/app-context.ts";
 import { useMessages } from "../../i18n/use-messages.ts";
@@ -33,7 +33,7 @@ export function Waits({ run, waits }: WaitsProps): ReactNode {
       <ul>
         {waits.map((wait, at) => (
           <li key={`${wait.kind} ${at}`}>
-            <WaitText wait={wait} />
+            <WaitText wait={wait} status={run.status} />
             <Answers run={run.id} wait={wait} />
           </li>
         ))}
@@ -43,14 +43,14 @@ export function Waits({ run, waits }: WaitsProps): ReactNode {
 }
 
 /** One thing that is waited for: words, the run behind it, the time. */
-export function WaitText({ wait }: { readonly wait: WaitView }): ReactNode {
+export function WaitText({ wait, status }: { readonly wait: WaitView; readonly status: RunStatus }): ReactNode {
   const t = useMessages();
   return (
     <span className="wait-text">
-      {visibleLine(waitWords(wait, t))}{" "}
+      {visibleLine(waitWords(wait, status, t))}{" "}
       {wait.kind === "run" ? (
         <RunLink id={wait.runId}>
-          <TargetName {...wait.target} />
+          <TargetName of={wait.target} />
         </RunLink>
       ) : null}
       {"at" in wait ? <Ago at={wait.at} /> : null}
@@ -102,7 +102,11 @@ function AnswerDialog({ answer, onClose }: { readonly answer: Answer; readonly o
   };
   const label = answer.kind === "signal" ? t.run.waits.send : t.run.waits[answer.kind];
   return (
-    <Dialog isOpen onClose={onClose} title={answer.kind === "signal" ? t.run.waits.signal(visibleLine(answer.signal)) : label}>
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={answer.kind === "signal" ? t.run.waits.signal(visibleLine(answer.signal)) : label}
+    >
       {answer.kind === "reject" ? (
         <label className="field">
           {t.run.waits.why}

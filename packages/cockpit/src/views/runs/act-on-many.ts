@@ -49,7 +49,12 @@ function isBulk(action: RunAction): action is "cancel" | "kill" | "pause" | "res
   return action !== "restart" && action !== "purge";
 }
 
-async function actInBulk(api: Api, action: string, filter: RunFilterBody, { onProgress }: ManyOptions): Promise<Progress> {
+async function actInBulk(
+  api: Api,
+  action: string,
+  filter: RunFilterBody,
+  { onProgress }: ManyOptions,
+): Promise<Progress> {
   onProgress({ done: 0, total: null, failed: [], isOver: false });
   const answer = await api.post<BulkAnswer>(`/runs/${action}`, { filter, all: true });
   const progress = { done: answer.done, total: answer.matched, failed: answer.failed, isOver: true };

@@ -131,7 +131,10 @@ function ServiceMenu({ search, onSearch }: FiltersProps): ReactNode {
   return (
     <Menu
       trigger={menuButton(t.service, null)}
-      groups={[{ items: [{ label: t.any, isChosen: service === undefined, onSelect: () => onSearch(rest) }] }, { items }]}
+      groups={[
+        { items: [{ label: t.any, isChosen: service === undefined, onSelect: () => onSearch(rest) }] },
+        { items },
+      ]}
     />
   );
 }

@@ -2,7 +2,14 @@
 //
 // F1. `matches` says of a run what the API would say: what is live and what is read agree.
 
-import { parseDuration, parseRunId, RUN_STATUSES, type RunFilterBody, type RunStatus, type RunSummary } from "@perdure/protocol";
+import {
+  parseDuration,
+  parseRunId,
+  RUN_STATUSES,
+  type RunFilterBody,
+  type RunStatus,
+  type RunSummary,
+} from "@perdure/protocol";
 import type { Query } from "../../api/client.ts";
 
 /** All texts: the address. */
@@ -124,5 +131,7 @@ function targetOf(word: string): Partial<RunsSearch> {
   if (second === undefined) return { service };
   const last = parts.at(-1) ?? second;
   // A key may hold slashes; the handler is what comes last.
-  return parts.length === 2 ? { service, handler: second } : { service, key: parts.slice(1, -1).join("/"), handler: last };
+  return parts.length === 2
+    ? { service, handler: second }
+    : { service, key: parts.slice(1, -1).join("/"), handler: last };
 }

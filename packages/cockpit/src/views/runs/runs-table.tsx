@@ -60,7 +60,7 @@ export function RunsTable(props: RunsTableProps): ReactNode {
               const run = rows[index];
               if (run === undefined) return null;
               return (
-                <div key={key} className="runs-place" style={{ transform: `translateY(${start}px)` }}>
+                <div key={key} className="virtual-row" style={{ transform: `translateY(${start}px)` }}>
                   <Row
                     run={run}
                     isCurrent={cursor === index}
@@ -85,7 +85,10 @@ function hold({ scrollTop }: HTMLElement, { loaded, onHold }: RunsTableProps): v
 }
 
 /** The row that the keyboard is at; none until a key is pressed. */
-function useCursor({ loaded, selection, onSelect, onOpen }: RunsTableProps, reveal: (at: number) => void): number | null {
+function useCursor(
+  { loaded, selection, onSelect, onOpen }: RunsTableProps,
+  reveal: (at: number) => void,
+): number | null {
   const t = useMessages().common.keys;
   const [id, setId] = useState<RunId | null>(null);
   const { rows } = loaded;
@@ -109,10 +112,8 @@ function useCursor({ loaded, selection, onSelect, onOpen }: RunsTableProps, reve
 
 function Head({ loaded, selection, onSelect }: RunsTableProps): ReactNode {
   const t = useMessages().runs;
-  const isAll =
-    selection.kind === "matching" || (loaded.rows.length > 0 && selection.ids.size >= loaded.rows.length);
-  const toggleAll = (): void =>
-    onSelect({ kind: "some", ids: new Set(isAll ? [] : loaded.rows.map(({ id }) => id)) });
+  const isAll = selection.kind === "matching" || (loaded.rows.length > 0 && selection.ids.size >= loaded.rows.length);
+  const toggleAll = (): void => onSelect({ kind: "some", ids: new Set(isAll ? [] : loaded.rows.map(({ id }) => id)) });
   return (
     <div role="rowgroup" className="runs-columns">
       <div role="row" className="runs-row">
@@ -159,7 +160,7 @@ const Row = memo(
         </span>
         <span role="cell" className="cut">
           <RunLink id={run.id}>
-            <TargetName {...run} />
+            <TargetName of={run} />
           </RunLink>
         </span>
         <span role="cell" className="wide">
@@ -187,7 +188,11 @@ function Reason({ run }: { readonly run: RunSummary }): ReactNode {
   return <span title={text}>{text}</span>;
 }
 
-function Held({ loaded, onHold, scroller }: RunsTableProps & { readonly scroller: RefObject<HTMLElement | null> }): ReactNode {
+function Held({
+  loaded,
+  onHold,
+  scroller,
+}: RunsTableProps & { readonly scroller: RefObject<HTMLElement | null> }): ReactNode {
   const t = useMessages().runs;
   if (loaded.held === 0) return null;
   const show = (): void => {
@@ -210,7 +215,9 @@ function Foot({ loaded, search }: RunsTableProps): ReactNode {
   if (isLoading) return <Loading rows={12} />;
   if (rows.length > 0) {
     const count = format.number(rows.length);
-    return <p className="runs-foot dim">{isLoadingMore ? t.loadingMore : hasMore ? t.loaded(count) : t.loadedAll(count)}</p>;
+    return (
+      <p className="runs-foot dim">{isLoadingMore ? t.loadingMore : hasMore ? t.loaded(count) : t.loadedAll(count)}</p>
+    );
   }
   if (!isEmptySearch(search))
     return (

@@ -26,8 +26,7 @@ export function SelectionBar({ search, selection, onSelect }: SelectionBarProps)
   const format = useFormat();
   const [action, setAction] = useState<RunAction | null>(null);
   if (selection.kind === "some" && selection.ids.size === 0) return null;
-  const says =
-    selection.kind === "matching" ? t.runs.allMatching : t.runs.selected(format.number(selection.ids.size));
+  const says = selection.kind === "matching" ? t.runs.allMatching : t.runs.selected(format.number(selection.ids.size));
   return (
     <div className="selection-bar" role="region" aria-label={says}>
       <b>{says}</b>
@@ -95,7 +94,8 @@ function ActDialog({ action, chosen: given, onClose }: ActDialogProps): ReactNod
     });
   };
   const close = (): void => onClose(progress !== null);
-  const howMany = count.data === undefined || count.data === null ? t.runs.allMatching : t.common.count.runs(count.data);
+  const howMany =
+    count.data === undefined || count.data === null ? t.runs.allMatching : t.common.count.runs(count.data);
   return (
     <Dialog isOpen onClose={close} title={t.runs.confirm[action](count.isPending ? "…" : howMany)}>
       <p>{t.runs.consequence[action]}</p>
@@ -129,7 +129,9 @@ function ProgressView({ progress: { done, total, failed, isOver } }: { readonly 
     <>
       {total === null ? <progress className="progress" /> : <progress className="progress" value={tried} max={total} />}
       <p>
-        {isOver ? t.done(format.number(done)) : t.progress(format.number(tried), total === null ? "…" : format.number(total))}
+        {isOver
+          ? t.done(format.number(done))
+          : t.progress(format.number(tried), total === null ? "…" : format.number(total))}
       </p>
       {failed.length === 0 ? null : (
         <section>
