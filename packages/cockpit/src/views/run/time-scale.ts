@@ -33,10 +33,13 @@ export function proportionalScale(from: number, to: number): TimeScale {
   };
 }
 
-/** What is longer than this is shortened: to its logarithm, so that an hour is still longer than a minute. */
-const WHOLE_SHARE = 0.02;
+const KEPT_SHARE = 0.75;
 
-/** @param times at which something happened; between two of them nothing did. */
+/**
+ * What is longer than most gaps is shortened to its logarithm, so that an hour is still longer than a minute.
+ *
+ * @param times at which something happened; between two of them nothing did.
+ */
 export function compactScale(from: number, to: number, times: readonly number[]): TimeScale {
   const knots = [...new Set([from, ...times.filter((time) => time > from && time < to), Math.max(from + 1, to)])].sort(
     (a, b) => a - b,
@@ -61,13 +64,10 @@ export function compactScale(from: number, to: number, times: readonly number[])
   };
 }
 
-/** The median of what there is between two events, but not so small that everything is shortened. */
+/** Three of four gaps stay as they are. An average would follow the one gap that is to be shortened. */
 function wholeGap(gaps: readonly number[]): number {
   const sorted = gaps.toSorted((a, b) => a - b);
-  const median = sorted[Math.floor(sorted.length / 2)] ?? 1;
-  const total = gaps.reduce((sum, gap) => sum + gap, 0);
-  const shareOfRest = (total / Math.max(1, gaps.length)) * WHOLE_SHARE;
-  return Math.max(1, median, shareOfRest);
+  return Math.max(1, sorted[Math.floor((sorted.length - 1) * KEPT_SHARE)] ?? 1);
 }
 
 /** The value at `x` of the line through (xs, ys), going on with its last slopes. */

@@ -2,7 +2,7 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Maximize2, ZoomIn, ZoomOut } from "lucide-react";
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useEffect, useMemo, useRef, type ReactNode } from "react";
 import type { RunSummary } from "@perdure/protocol";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { useHotkeys } from "../../keys/use-hotkeys.ts";
@@ -131,7 +131,10 @@ function useTimeView(timeline: Timeline, { scale: kind }: RunSearch, zoom: Zoom)
   return useMemo(() => viewOf(scale, zoom, end), [scale, zoom, end]);
 }
 
-function useRowKeys({ timeline: { rows }, chosen, onChoose }: WaterfallProps, reveal: (at: number) => void): void {
+function useRowKeys(props: WaterfallProps, reveal: (at: number) => void): void {
+  const { timeline, chosen, onChoose, search } = props;
+  const { rows } = timeline;
+  const linked = search.entry;
   const t = useMessages().common.keys;
   const at = chosen === undefined ? -1 : rows.indexOf(chosen);
   const move = (to: number): void => {
@@ -144,14 +147,13 @@ function useRowKeys({ timeline: { rows }, chosen, onChoose }: WaterfallProps, re
     { keys: "k", label: t.previous, run: () => move(at < 0 ? rows.length - 1 : at - 1) },
     { keys: "Escape", label: useMessages().run.entry.close, run: () => onChoose(undefined) },
   ]);
-  // A deep link to an entry shows it.
-  const [linked] = useState(at);
-  const wasRevealed = useRef(false);
+  // A deep link to an entry shows it, as soon as it is loaded.
+  const wasRevealed = useRef(at < 0 && linked === undefined);
   useEffect(() => {
-    if (linked < 0 || wasRevealed.current) return;
+    if (at < 0 || wasRevealed.current) return;
     wasRevealed.current = true;
-    reveal(linked);
-  }, [linked, reveal]);
+    reveal(at);
+  });
 }
 
 const NEAR_END_PX = 80;
