@@ -12,6 +12,12 @@ const benches: Record<string, string> = {
   recovery: "kill -9 with 1,000 runs in flight, until all move again",
   sleepers: "many sleeping runs: memory, disk, wake-ups a second (a million with --long)",
   writes: "rows, bytes and flushes of a ten-step run",
+  stream: "100 agents that speak 50 tokens a second each, from the provider to the clients",
+  steer: "from a message, an interrupt, an approval to its effect",
+  turns: "what the 10th, the 100th and the 1,000th turn of a session write",
+  fairness: "a key's model calls beside 10,000 that another key has waiting",
+  budget: "50 sub-agents under one budget, kill -9 in between",
+  turn: "a turn of an agent over HTTP, beside its peers",
   floor: "the bare machine: HTTP and group commit into SQLite without an engine, three ways",
 };
 

@@ -9,7 +9,14 @@ export interface Exemption {
   readonly reason: string;
 }
 
-export const EXEMPTIONS: readonly Exemption[] = [];
+export const EXEMPTIONS: readonly Exemption[] = [
+  {
+    rule: "protocol, engine and sdk have no environment",
+    path: "packages/agents/src/tools/mcp/stdio-transport.ts",
+    reason:
+      "starts programs, which is all that it is for; it is loaded when an agent names one, and never in a simulation",
+  },
+];
 
 /** What is left of a rule's violations, as lines to read, together with the exemptions that excuse nothing. */
 export function judge(

@@ -1,95 +1,90 @@
-// The desk: everything that the agent does to the world, ready to be handed to `ctx.step`
-// =========================================================================================
-// Each function here gives the closure of a step. What happens in it happens once per result in the journal, is noted in
-// the ledger, and may be hit by an injected failure; the handlers in agent.ts know nothing of all that.
+// The desk: everything that the agent does to the world, ready to be handed to its tools
+// ======================================================================================
+// Each function here is one effect. It happens once per result in the journal, is noted in the ledger outside of it, and may
+// be hit by an injected failure; agent.ts knows nothing of all that.
 
 import { createHash } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 
-import { TerminalError, type StepInfo } from "perdure";
+import { TerminalError, type StepInfo, type ToolInfo } from "perdure";
 
-import { CorpusError, openLibrary, type Hit, type Library } from "./corpus/library.ts";
-import type { Passage } from "./corpus/passages.ts";
+import { CorpusError, openLibrary, type Library } from "./corpus/library.ts";
 import { createInjection, parsePlan } from "./inject.ts";
-import { writeLine, type LedgerLine } from "./ledger.ts";
+import { writeLine } from "./ledger.ts";
 import { chooseModel } from "./model/choose.ts";
-import type { MaterialFinding } from "./model/material.ts";
-import {
-  findingsTask,
-  planTask,
-  reportTask,
-  usablePlan,
-  type FindingsAnswer,
-  type PlanAnswer,
-  type ReportAnswer,
-  type Task,
-} from "./model/tasks.ts";
-import { think, type Thought } from "./model/think.ts";
+import { askRelevance, type Relevance } from "./model/relevance.ts";
+import { problemsOf } from "./report.ts";
 import { readSettings } from "./settings.ts";
 
 export const settings = readSettings(process.env);
 const injection = createInjection(parsePlan(settings.inject), settings.data);
-export const model = chooseModel(settings.model, injection);
+export const { model, label } = chooseModel(settings, injection);
 
-type Closure<T> = (info: StepInfo) => Promise<T>;
+/** A tool's failure is tried again soon; after the last try the model is told of it. */
+export const RETRY = { initial: "200ms", maxAttempts: 10 } as const;
 
-/** A tool's failure is tried again soon; a model's too, but never before its `Retry-After`. Then a person is asked. */
-export const TOOL = { timeout: "1m", retry: { initial: "200ms", maxAttempts: 10 } } as const;
-export const MODEL = { timeout: "3m", retry: { initial: "1s", maxAttempts: 10 } } as const;
+const SEARCH_HITS = 8;
 
-const SURVEY_HITS = 40;
-const SEARCH_HITS = 12;
+export interface Found {
+  /** `path:line`: reads as a citation, too. */
+  readonly page: string;
+  readonly heading: string;
+}
 
-// Tools
-// -----
+export interface Page extends Found {
+  readonly text: string;
+}
 
-/** A first look: what the documents have to do with the question, by their headings. */
-export function survey(question: string, corpus?: string): Closure<readonly string[]> {
-  return tool("survey", async () => {
-    const hits = (await library(corpus)).search(question, SURVEY_HITS);
-    return [...new Set(hits.map(({ heading }) => heading))];
+export function search({ query }: { readonly query: string }, info: ToolInfo): Promise<readonly Found[]> {
+  return effect(`search: ${query}`, info, async () =>
+    (await library()).search(query, SEARCH_HITS).map(({ id, heading }) => ({ page: id, heading })),
+  );
+}
+
+export function readPages({ pages }: { readonly pages: readonly string[] }, info: ToolInfo): Promise<readonly Page[]> {
+  return effect(`read ${pages.length} pages`, info, async () => {
+    const found = (await library()).read(pages).map(({ id, heading, text }) => ({ page: id, heading, text }));
+    if (found.length === 0) throw new TerminalError(`there is none of these pages: ${pages.join(", ")}`);
+    return found;
   });
 }
 
-export function search(query: string, corpus?: string): Closure<readonly Hit[]> {
-  return tool(`search: ${query}`, async () => (await library(corpus)).search(query, SEARCH_HITS));
+interface Report {
+  readonly title: string;
+  readonly markdown: string;
 }
 
-export function read(ids: readonly string[], corpus?: string): Closure<readonly Passage[]> {
-  return tool(`read ${ids.length} passages`, async () => (await library(corpus)).read(ids));
-}
-
-/** Atomic and repeatable: the file is there as a whole, or not at all. */
-export function save(id: string, markdown: string): Closure<string> {
-  return tool("save", async () => {
+/** Atomic and repeatable: the file is there as a whole, or not at all; a second try writes the same one. */
+export function publish({ title, markdown }: Report, info: ToolInfo): Promise<{ readonly file: string }> {
+  return effect(`publish: ${title}`, info, async () => {
+    const { read } = await library();
+    const problems = problemsOf(markdown, (page) => read([page]).length > 0);
+    if (problems.length > 0) throw new TerminalError(`not published: ${problems.join("; ")}`);
     const folder = join(settings.data, "reports");
-    const file = join(folder, `${fileName(id)}.md`);
+    const file = join(folder, fileName(title, info.idempotencyKey));
     await mkdir(folder, { recursive: true });
     await writeFile(`${file}.part`, markdown, { flush: true });
     await rename(`${file}.part`, file);
-    return file;
+    return { file };
   });
 }
 
-/** Ids may hold anything; a name that had to be changed gets a hash, so that no two ids share a file. */
-function fileName(id: string): string {
-  const safe = id
-    .replaceAll(/[^\w.-]+/g, "-")
-    .replace(/^[.-]+/, "")
-    .slice(0, 80);
-  return safe === id ? safe : `${safe}-${createHash("sha256").update(id).digest("hex").slice(0, 8)}`;
+/** Of a title that anybody may have chosen, told apart by the call that publishes it. */
+function fileName(title: string, idempotencyKey: string): string {
+  const words = title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const hash = createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 6);
+  return `${[...words.slice(0, 8), hash].join("-")}.md`;
 }
 
-/** @param corpus a folder that a caller asked for: only what was allowed at the start is opened. */
-async function library(corpus: string | undefined): Promise<Library> {
-  const asked = corpus === undefined ? settings.corpora[0] : resolve(corpus);
-  if (asked !== undefined && !settings.corpora.includes(asked)) {
-    const message = `the corpus ${asked} is not one of those that this server searches: add it to RESEARCH_CORPUS`;
-    throw new TerminalError(message, { status: 403 });
-  }
+/** What a message means for the work that is under way: the model's own judgement, as the closure of a step. */
+export function relevance(task: string, message: string): (info: StepInfo) => Promise<Relevance> {
+  return ({ idempotencyKey, signal }) => askRelevance(model, task, message, { idempotencyKey, signal });
+}
+
+async function library(): Promise<Library> {
   try {
-    return await openLibrary(asked, settings.project);
+    return await openLibrary(settings.corpus, settings.project);
   } catch (error) {
     // Trying again would not make documents appear.
     if (error instanceof CorpusError) throw new TerminalError(error.message, { status: 422, cause: error });
@@ -97,55 +92,14 @@ async function library(corpus: string | undefined): Promise<Library> {
   }
 }
 
-// Model
-// -----
-
-export function plan(question: string, headings: readonly string[], count: number): Closure<Thought<PlanAnswer>> {
-  return effect("model", "plan", async (info) => {
-    const thought = await think(model, planTask(question, headings, count), info);
-    return { ...thought, answer: usablePlan(thought.answer, question, count) };
-  });
-}
-
-export function findings(
-  question: string,
-  topic: string,
-  passages: readonly Passage[],
-): Closure<Thought<FindingsAnswer>> {
-  return thinking(findingsTask(question, topic, passages));
-}
-
-export function write(question: string, found: readonly MaterialFinding[]): Closure<Thought<ReportAnswer>> {
-  return thinking(reportTask(question, found));
-}
-
-function thinking<T>(task: Task<T>): Closure<Thought<T>> {
-  return effect("model", task.name, (info) => think(model, task, info));
-}
-
-// Bookkeeping around both
-// -----------------------
-
-function tool<T>(name: string, run: Closure<T>): Closure<T> {
-  return effect("tool", name, async (info) => {
-    injection.beforeTool(name);
-    return run(info);
-  });
-}
-
-function effect<T>(kind: LedgerLine["kind"], name: string, run: Closure<T>): Closure<T> {
-  return async (info) => {
-    injection.beforeEffect();
-    const result = await run(info);
-    const { idempotencyKey, attempt } = info;
-    const at = new Date().toISOString();
-    writeLine(settings.ledger, { at, pid: process.pid, kind, name, idempotencyKey, attempt, ...tokensOf(result) });
-    injection.afterEffect();
-    return result;
-  };
-}
-
-function tokensOf(result: unknown): { readonly tokens?: number } {
-  const { tokens } = Object(result) as { readonly tokens?: unknown };
-  return typeof tokens === "number" ? { tokens } : {};
+/** Bookkeeping around a tool's effect. The model keeps its own: see model/choose.ts. */
+async function effect<T>(name: string, info: ToolInfo, run: () => Promise<T>): Promise<T> {
+  injection.beforeEffect();
+  injection.beforeTool(name);
+  const result = await run();
+  const { idempotencyKey, attempt } = info;
+  const at = new Date().toISOString();
+  writeLine(settings.ledger, { at, pid: process.pid, kind: "tool", name, idempotencyKey, attempt });
+  injection.afterEffect();
+  return result;
 }

@@ -1,8 +1,8 @@
 // What `perdure start examples/research/src/main.ts` serves.
 
+import { label, settings } from "./desk.ts";
 import { describeSettings } from "./settings.ts";
-import { model, settings } from "./desk.ts";
 
-export { research, researcher, writer } from "./agent.ts";
+export { researcher, writer } from "./agent.ts";
 
-console.log(describeSettings(settings, model.label, process.pid));
+console.log(describeSettings(settings, label, process.pid));

@@ -1,157 +1,234 @@
-// The agent as a whole, on the real engine: memory store, skipped time, crashes wherever one can happen.
+// The agents as a whole: what they answer, what steers them, what they ask a person, and crashes wherever one can happen.
 
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { crashAtEveryEntry, TestWorld } from "perdure/testing";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 
 import { readLedger, summarise } from "../src/ledger.ts";
-import type { Progress, Report } from "../src/types.ts";
-import { lastingFolder, LIGHTHOUSE } from "./folders.ts";
+import {
+  answerOf,
+  corpusFolder,
+  events,
+  load,
+  person,
+  removeFolders,
+  session,
+  transcript,
+  YES,
+  type Agents,
+  type Decide,
+} from "./research-world.ts";
 
-const corpus = lastingFolder(LIGHTHOUSE);
-const data = lastingFolder();
-const ledger = join(data.folder, "ledger.jsonl");
-afterAll(() => {
-  corpus.remove();
-  data.remove();
-});
+afterAll(removeFolders);
 
-/** The agent with an environment of its own: it reads its settings when it is loaded. */
-async function load(env: Readonly<Record<string, string>> = {}) {
-  const settings = { OPENAI_API_KEY: "", RESEARCH_INJECT: "", RESEARCH_PACE: "0", RESEARCH_LEDGER: ledger, ...env };
-  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
-  vi.stubEnv("RESEARCH_CORPUS", env["RESEARCH_CORPUS"] ?? corpus.folder);
-  vi.stubEnv("RESEARCH_DATA", data.folder);
-  vi.resetModules();
-  const { research, researcher, writer } = await import("../src/agent.ts");
-  vi.unstubAllEnvs();
-  return [research, researcher, writer];
-}
+const agents = await load();
+beforeEach(() => rmSync(agents.ledger, { force: true }));
 
-const services = await load();
 const question = "When is the lamp lit, and what does the keeper do after a storm?";
-const target = { service: "research", handler: "run", key: "lighthouse" };
 
-/** A person who answers each plan with the next of these. */
-function person(...answers: readonly unknown[]): (world: TestWorld) => Promise<boolean> {
-  let given = 0;
-  return async (world) => {
-    const [open] = await world.waiting();
-    if (open === undefined) return false;
-    await world.resolve(open, answers[Math.min(given, answers.length - 1)]);
-    given += 1;
-    return true;
-  };
+async function open({ services }: Agents = agents): Promise<TestWorld> {
+  return new TestWorld({ services }).open();
 }
 
-const APPROVE = { decision: "approve" };
-
-async function ask(input: object, answers: readonly unknown[] = [APPROVE], definitions = services) {
-  const world = await new TestWorld({ services: definitions }).open();
-  const run = await world.submit(target, { question, ...input });
-  const result = await world.finish(run, person(...answers));
-  return { world, run, result, report: reportIn(result) };
+/** Until everything waits for a person, or is done. */
+async function untilAsked(world: TestWorld): Promise<void> {
+  await world.settle();
+  const asked = (await world.runs()).some(
+    ({ service, status }) => service === "perdure.approvals" && status !== "succeeded",
+  );
+  if (!asked) throw new Error("nobody is asked");
 }
 
-function reportIn(result: unknown): Report {
-  const { value } = result as { readonly value?: string };
-  return JSON.parse(value ?? "null") as Report;
-}
+const published = (answer: { readonly text: string }): string =>
+  readFileSync(/published: (\S+)$/.exec(answer.text)?.[1] ?? "nothing is published", "utf8");
 
 describe("research", () => {
-  test("a question becomes a report whose citations lead to passages", async () => {
-    rmSync(ledger, { force: true });
-    const { world, report } = await ask({});
-    expect(report.markdown).toContain("The keeper lights the lamp at sunset and puts it out at sunrise. [");
-    expect(report.markdown).toContain("*Written by extractive model: no language model configured (");
-    expect(readFileSync(report.file, "utf8")).toBe(report.markdown);
+  test("a question becomes a report whose citations lead to pages, once a person has said yes", async () => {
+    const world = await open();
+    const run = await world.submit(session(), question);
+    const titles: string[] = [];
+    const decide: Decide = (title) => {
+      titles.push(title);
+      return YES(title);
+    };
+    const answer = answerOf(await world.finish(run, person(decide)));
+    expect(answer).toMatchObject({ reason: "answered", usage: { usd: null } });
+    expect(answer.text).toContain("The keeper lights the lamp at sunset and puts it out at sunrise. [1]");
+    expect(titles[0]).toContain("researcher wants to use publish");
 
-    const cited = [...report.markdown.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1]));
+    const report = published(answer);
+    expect(report).toMatch(/^# When is the lamp lit/);
+    expect(report).toContain("by the extractive model: no language model is configured");
+    const cited = [...report.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1]));
+    const sources = [...report.matchAll(/^(\d+)\. `(.+):(\d+)`/gm)];
     expect(cited.length).toBeGreaterThan(3);
-    expect(Math.max(...cited)).toBeLessThanOrEqual(report.sources.length);
-    for (const { path, line } of report.sources) {
-      expect(readFileSync(join(corpus.folder, path), "utf8").split("\n")[line - 1]?.length).toBeGreaterThan(20);
+    expect(Math.max(...cited)).toBeLessThanOrEqual(sources.length);
+    for (const [, , path = "", line] of sources) {
+      const text = readFileSync(join(corpusFolder, path), "utf8").split("\n")[Number(line) - 1];
+      expect(text?.length).toBeGreaterThan(20);
     }
-
-    const children = (await world.runs()).map(({ service }) => service);
-    expect(children.filter((service) => service === "researcher").length).toBeGreaterThan(1);
-    expect(children.filter((service) => service === "writer")).toHaveLength(1);
-    expect(summarise(readLedger(ledger))).toMatchObject({ repeated: [], byKind: { model: report.usage.calls } });
+    const { byKind, repeated, tokens } = summarise(readLedger(agents.ledger));
+    const writers = (await world.runs()).filter(({ service, handler }) => service === "writer" && handler === "send");
+    expect(writers).toHaveLength(1);
+    expect({ repeated, model: byKind["model"] }).toEqual({ repeated: [], model: answer.usage.calls + 1 });
+    expect(tokens).toBeGreaterThan(answer.usage.inputTokens + answer.usage.outputTokens);
   });
 
-  test("a person may write the plan anew, and is asked again after an answer that is none", async () => {
-    const topics = ["The supply boat", { title: "Visitors", queries: ["visitors tower"] }];
-    const { world, report } = await ask({}, ["perhaps", { decision: "edit", topics }]);
-    const asked = (await world.runs()).filter(({ service }) => service === "researcher");
-    expect(asked).toHaveLength(2);
-    expect(report.markdown).toContain("## The supply boat");
-    expect(report.markdown).toContain("Visitors may climb the tower");
+  test("what a person refuses is not published, and the answer says why", async () => {
+    const world = await open();
+    const run = await world.submit(session(), question);
+    const no: Decide = () => ({ decision: "rejected", by: "ada", comment: "too long" });
+    const answer = answerOf(await world.finish(run, person(no)));
+    expect(answer.text).toContain("The report is not published: ada said no: too long\n");
+    expect(answer.text).toContain("puts it out at sunrise");
+    expect(readLedger(agents.ledger).filter(({ name }) => name.startsWith("publish"))).toEqual([]);
   });
 
-  test("a plan that is rejected ends the research", async () => {
-    const { result } = await ask({}, [{ decision: "reject", reason: "too dear" }]);
-    expect(result).toMatchObject({ failure: { code: 409, message: "the plan was rejected: too dear" } });
+  test("a person may publish something else than was asked for, if it cites what is there", async () => {
+    const good = "# Edited by ada\n\nThe lamp burns. [1]\n\n## Sources\n\n1. `lamp.md:5` The lamp";
+    for (const [markdown, expected] of [
+      [good, "The report is published: "],
+      [good.replace("[1]", "[7]"), "not published: it cites [7], which is no source of it"],
+    ] as const) {
+      const world = await open();
+      const run = await world.submit(session(), question);
+      const edit: Decide = () => ({ decision: "approved", by: "ada", input: { title: "Edited", markdown } });
+      const answer = answerOf(await world.finish(run, person(edit)));
+      expect(answer.text).toContain(expected);
+      if (markdown === good) expect(published(answer)).toBe(good);
+    }
   });
 
-  test("without a person it goes on by itself", async () => {
-    const { report } = await ask({ approval: "auto", topics: 1 }, []);
-    expect(report.sources.length).toBeGreaterThan(0);
+  test("where the documents say nothing it says so, and publishes nothing", async () => {
+    const world = await open();
+    const run = await world.submit(session(), "xylophone quartets?");
+    const answer = answerOf(await world.finish(run));
+    expect(answer.text).toContain("The documents say nothing about this");
   });
 
-  test("progress shows the plan and what waits, and decide answers it", async () => {
-    const world = await new TestWorld({ services }).open();
-    const run = await world.submit(target, { question });
-    await world.settle();
-    const shown = await world.finish(await world.submit({ ...target, handler: "progress" }));
-    const progress = reportIn(shown) as unknown as Progress;
-    expect(progress).toMatchObject({ stage: "waiting for approval", approval: expect.stringMatching(/^sign_1/) });
-    expect(progress.topics?.length).toBeGreaterThan(1);
-    const wrong = await world.submit({ ...target, handler: "decide" }, { decision: "maybe" }, "wrong");
-    expect(await world.finish(wrong)).toMatchObject({ failure: { code: 400 } });
-    await world.finish(await world.submit({ ...target, handler: "decide" }, APPROVE));
-    expect(reportIn(await world.finish(run)).question).toBe(question);
-    const late = await world.submit({ ...target, handler: "decide" }, APPROVE, "late");
-    expect(await world.finish(late)).toMatchObject({ failure: { code: 409 } });
+  test("a folder that is not there is said at once", async () => {
+    const missing = join(agents.data, "none");
+    const world = await open(await load({ RESEARCH_CORPUS: missing }));
+    const answer = answerOf(await world.finish(await world.submit(session(), question)));
+    expect(answer.text).toContain(`I could not look: the corpus ${missing} does not exist`);
   });
 
-  test("a question to which the documents have no answer", async () => {
-    const { report } = await ask({ question: "xylophone quartets?", approval: "auto" });
-    expect(report.markdown).toContain("The documents say nothing about this.");
-    expect(report.sources).toEqual([]);
+  test("the next question is a research of its own, and a refinement goes on from the one before", async () => {
+    const world = await open();
+    const ask = async (text: string): Promise<string> =>
+      published(answerOf(await world.finish(await world.submit(session(), text, text), person())));
+    await ask("When is the lamp lit?");
+    const second = await ask("What does the supply boat bring?");
+    expect(second).toContain("oil, food and letters");
+    expect(second).not.toContain("sunset");
+    const refined = await ask("also the visitors of the tower");
+    expect(refined).toContain("oil, food and letters");
+    expect(refined).toContain("Visitors may climb the tower");
+  });
+});
+
+describe("messages while it works", () => {
+  test("a change of course steers the work that is under way", async () => {
+    const world = await open();
+    const first = await world.submit(session(), question, "1");
+    const second = await world.submit(session(), "focus on the supply boat", "2");
+    const answer = answerOf(await world.finish(first, person()));
+    expect(published(answer)).toContain("## The supply boat");
+    expect(published(answer)).toContain("puts it out at sunrise");
+    expect(answerOf(await world.finish(second))).toEqual(answer); // One turn has answered both.
+    expect((await events(world)).filter(({ type }) => type === "turn-start")).toHaveLength(1);
   });
 
-  test("only folders that the server was given are searched", async () => {
-    const { result } = await ask({ corpus: "/etc" });
-    expect(result).toMatchObject({ failure: { code: 403, message: expect.stringContaining("RESEARCH_CORPUS") } });
+  test("what comes after the report was written has it written anew", async () => {
+    const world = await open();
+    const first = await world.submit(session(), "When is the lamp lit?", "1");
+    await untilAsked(world);
+    await world.submit(session(), "what about visitors of the tower?", "2");
+    const answer = answerOf(await world.finish(first, person()));
+    expect(published(answer)).toContain("Visitors may climb the tower");
+    expect(
+      (await world.runs()).filter(({ service, handler }) => service === "writer" && handler === "send"),
+    ).toHaveLength(2);
   });
 
-  test("an empty folder is said at once", async () => {
-    const { result } = await ask({}, [], await load({ RESEARCH_CORPUS: join(data.folder, "none") }));
-    expect(result).toMatchObject({ failure: { code: 422, message: expect.stringContaining("does not exist") } });
+  test("a message that begins anew calls off all that is under way", async () => {
+    const world = await open();
+    const first = await world.submit(session(), question, "1");
+    await untilAsked(world);
+    const second = await world.submit(session(), "Forget that, research the fog horn instead", "2");
+    const answer = answerOf(await world.finish(second, person()));
+    expect(answer.reason).toBe("answered");
+    expect(published(answer)).toContain("fog horn sounds every two minutes");
+    expect(published(answer)).not.toContain("puts it out at sunrise");
+    expect(answerOf(await world.finish(first))).toMatchObject({ reason: "restarted", text: "" });
+    const asked = (await world.runs()).filter(
+      ({ service, handler }) => service === "perdure.approvals" && handler === "run",
+    );
+    expect(asked.map(({ status }) => status)).toEqual(["cancelled", "succeeded"]); // Nobody can approve the first report.
+  });
+
+  test("what is for later gets a turn of its own", async () => {
+    const world = await open();
+    const first = await world.submit(session(), "When is the lamp lit?", "1");
+    const second = await world.submit(session(), "then find out about visitors of the tower", "2");
+    const [one, two] = [await world.finish(first, person()), await world.finish(second, person())].map(answerOf);
+    expect(published(one ?? { text: "" })).not.toContain("Visitors may climb");
+    expect(published(two ?? { text: "" })).toContain("Visitors may climb");
+    expect(two?.turn).toBe(second);
+  });
+
+  test("a policy that the sender chose is not judged", async () => {
+    const world = await open();
+    const first = await world.submit(session(), question, "1");
+    const second = await world.submit(session(), { text: "forget that, visitors of the tower", policy: "queue" }, "2");
+    expect(answerOf(await world.finish(first, person())).reason).toBe("answered");
+    expect(answerOf(await world.finish(second, person())).turn).toBe(second);
+    expect(readLedger(agents.ledger).length).toBeGreaterThan(0);
+    expect(JSON.stringify(await world.journal(first))).not.toContain("relevance");
+  });
+});
+
+describe("budget", () => {
+  test("at its limit the tree pauses and asks; a raise lets it go on where it was", async () => {
+    const small = await load({ RESEARCH_TOKENS: "9000" });
+    const world = await open(small);
+    const run = await world.submit(session(), question);
+    const titles: string[] = [];
+    const decide: Decide = (title) => {
+      titles.push(title);
+      return YES(title);
+    };
+    const answer = answerOf(await world.finish(run, person(decide)));
+    expect(published(answer)).toContain("puts it out at sunrise");
+    expect(titles.filter((title) => title.startsWith("raise the budget researcher/demo"))).not.toEqual([]);
+    expect(summarise(readLedger(small.ledger)).repeated).toEqual([]);
+  });
+
+  test("a no ends the turn before another call is made", async () => {
+    const world = await open(await load({ RESEARCH_TOKENS: "9000" }));
+    const run = await world.submit(session(), question);
+    const no: Decide = () => ({ decision: "rejected", by: "ada", comment: "enough" });
+    const result = await world.finish(run, person(no));
+    expect(result).toMatchObject({ failure: { message: expect.stringContaining("more was denied by ada: enough") } });
   });
 });
 
 describe("failures", () => {
-  test("E2: a crash at any entry changes nothing, and no journaled effect is executed again", async () => {
-    const input = { question, topics: 2, rounds: 1 };
-    const report = await crashAtEveryEntry({ services, target, input, outside: person(APPROVE) });
-    expect(report.crashes).toBeGreaterThan(40);
-    expect(reportIn(report.result).sources.length).toBeGreaterThan(0);
-  });
-
-  test("tools that fail and a model that answers 429 are tried again until they do not", async () => {
-    rmSync(ledger, { force: true });
-    const inject = { RESEARCH_INJECT: "tool-errors=0.4,model-429=0.5,seed=5" };
-    const { world, report } = await ask({}, [APPROVE], await load(inject));
-    expect(report.markdown).toContain("puts it out at sunrise");
-    const journals = await Promise.all((await world.runs()).map(({ id }) => world.journal(id)));
-    const retries = journals.flat().filter((entry) => entry.kind === "retry");
-    const refused = retries.filter(({ failure }) => failure.message === "injected: 429 Too Many Requests");
-    expect(retries.length).toBeGreaterThan(refused.length);
-    expect(refused.length).toBeGreaterThan(0);
-    for (const { at, retryAt = 0 } of refused) expect(retryAt - at).toBeGreaterThanOrEqual(1_000); // Its Retry-After.
-    expect(summarise(readLedger(ledger)).repeated).toEqual([]);
+  test("E2: a crash at any entry changes nothing, and no settled call is made again", async () => {
+    const told = async (world: TestWorld): Promise<unknown> =>
+      (await transcript(world)).map((item) => (item.type === "decision" ? { ...item, approval: "" } : item));
+    const report = await crashAtEveryEntry({
+      services: agents.services,
+      target: session(),
+      input: "When is the lamp lit?",
+      outside: person(),
+      observe: told,
+      pointsMax: 40,
+      reset: () => rmSync(agents.ledger, { force: true }),
+    });
+    expect(report.crashes).toBe(80);
+    expect(published(answerOf(report.result))).toContain("puts it out at sunrise");
   });
 });

@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 
 import { describe, expect, test, vi } from "vitest";
 
@@ -100,26 +100,56 @@ describe("settings", () => {
   const project = resolve(import.meta.dirname, "..", "..", "..");
 
   test("without anything: this project, the extractive model, data beside the runtime's", () => {
-    const settings = readSettings({});
-    expect(settings).toMatchObject({ project, corpora: [], inject: "", data: join(project, ".perdure", "research") });
+    const settings = readSettings({ OPENAI_API_KEY: "" });
+    expect(settings).toMatchObject({
+      project,
+      corpus: undefined,
+      inject: "",
+      data: join(project, ".perdure", "research"),
+    });
     expect(settings.ledger).toBe(join(settings.data, "ledger.jsonl"));
-    expect(settings.model).toMatchObject({ apiKey: undefined, paceMs: 1_000 });
-    expect(describeSettings(settings, "extractive model", 7)).toContain("OPENAI_API_KEY names one");
+    expect(settings.budgetTokens).toBe(300_000);
+    expect(settings.model).toEqual({ provider: "extractive", paceMs: 1_000 });
+    const shown = describeSettings(settings, "extractive model", 7);
+    expect(shown).toContain("ANTHROPIC_API_KEY brings one");
+    expect(shown).toContain("npx perdure chat researcher --session demo");
   });
 
   test("from the environment", () => {
     const settings = readSettings({
-      RESEARCH_CORPUS: ["one", "two"].join(delimiter),
-      RESEARCH_PACE: "250ms",
+      RESEARCH_CORPUS: "one",
       RESEARCH_DATA: "/data",
+      RESEARCH_TOKENS: "5000",
       OPENAI_API_KEY: "secret",
       OPENAI_BASE_URL: "http://localhost:1/v1",
-      RESEARCH_MODEL: "m",
+      RESEARCH_MODEL: "openai/m",
     });
-    expect(settings.corpora).toEqual([resolve("one"), resolve("two")]);
-    expect(settings.ledger).toBe(resolve("/data", "ledger.jsonl"));
-    expect(settings.model).toEqual({ apiKey: "secret", baseURL: "http://localhost:1/v1", name: "m", paceMs: 250 });
+    expect(settings).toMatchObject({
+      corpus: resolve("one"),
+      ledger: resolve("/data", "ledger.jsonl"),
+      budgetTokens: 5_000,
+    });
+    expect(settings.model).toEqual({
+      provider: "openai",
+      name: "m",
+      apiKey: "secret",
+      baseURL: "http://localhost:1/v1",
+    });
     expect(describeSettings(settings, "m at localhost", 7)).not.toContain("secret");
+  });
+
+  test("the key that is there chooses the provider, unless the model is named", () => {
+    expect(readSettings({ OPENAI_API_KEY: "k" }).model).toMatchObject({ provider: "openai", name: "gpt-5-mini" });
+    const anthropic = { ANTHROPIC_API_KEY: "k" };
+    expect(readSettings(anthropic).model).toEqual({ provider: "anthropic", name: "claude-haiku-4-5", apiKey: "k" });
+    expect(readSettings({ ...anthropic, RESEARCH_MODEL: "extractive" }).model.provider).toBe("extractive");
+    expect(() => readSettings({ ...anthropic, RESEARCH_MODEL: "openai/m" })).toThrow("set OPENAI_API_KEY");
+    expect(() => readSettings({ RESEARCH_MODEL: "opnai/m" })).toThrow("write openai/gpt-5-mini");
+  });
+
+  test("what cannot be meant is refused", () => {
+    expect(readSettings({ RESEARCH_PACE: "250ms" }).model).toMatchObject({ paceMs: 250 });
     expect(() => readSettings({ RESEARCH_PACE: "slow" })).toThrow("write 250ms or 1.5s");
+    expect(() => readSettings({ RESEARCH_TOKENS: "many" })).toThrow("a whole number above 0");
   });
 });

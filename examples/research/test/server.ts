@@ -1,11 +1,11 @@
-// What kill.test.ts starts and kills: the agent in a process of its own, on free ports.
+// What kill.test.ts starts and kills: the agents in a process of their own, on free ports.
 
 import { serve } from "perdure";
 
-import * as main from "../src/main.ts";
+import { researcher, writer } from "../src/main.ts";
 
 const { ingressUrl, adminUrl } = await serve({
-  definitions: [main.research, main.researcher, main.writer],
+  definitions: [researcher, writer],
   data: process.argv[2] ?? ".perdure",
   ingress: { port: 0 },
   admin: { port: 0 },

@@ -17,11 +17,24 @@ export {
   type TranscriptItem,
 } from "./agent/transcript.ts";
 export type { AgentStatus, HistoryRange } from "./agent/views.ts";
-export { SESSION, type ChildRecord, type Session } from "./agent/session-state.ts";
+export {
+  serviceTool,
+  type KeyedToolOptions,
+  type OneWay,
+  type ServiceToolInfo,
+  type ServiceToolOptions,
+  type Started,
+} from "./tools/service-tool.ts";
+export { mcpTools, type McpToolsOptions } from "./tools/mcp/mcp-tools.ts";
+export type { HttpServer, McpServer } from "./tools/mcp/connection.ts";
+export type { StdioServer } from "./tools/mcp/stdio-transport.ts";
+export type { Offer, OfferedTool, ToolSource } from "./tools/tool-source.ts";
+export { durable, type DurableOptions } from "./durable/durable.ts";
+export { sessionOf, type ChildRecord, type Session } from "./agent/session-state.ts";
 export { subagent, type SubagentOptions } from "./tools/subagent.ts";
 export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo, type Toolset } from "./tools/tool.ts";
 export { models, type ModelsOptions } from "./models/models.ts";
-export { modelsOf, providerIn, type Models } from "./models/of-context.ts";
+export { modelsOf, provideModels, providerIn, type Models } from "./models/of-context.ts";
 
 export { ModelGateway, type GatewayFigures, type GatewayOptions } from "./models/gateway.ts";
 export type {
@@ -97,11 +110,13 @@ export { AUDIT, MAIN_CHAIN } from "./audit/types.ts";
 export type {
   ControlHandlers,
   EffectiveWriteControl,
+  Switches,
   WriteChange,
   WriteControl,
   WriteMode,
+  WriteQuestion,
 } from "./controls/controls.ts";
-export { ALL_AGENTS, CONTROLS, controls, writeModeOf } from "./controls/controls.ts";
+export { ALL_AGENTS, ALL_SWITCHES, CONTROLS, controls, SWITCHES, writeModeOf } from "./controls/controls.ts";
 export type { Permissions } from "./permissions/permissions.ts";
 export { decide, permissions, restrict } from "./permissions/permissions.ts";
 export type {

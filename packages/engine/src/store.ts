@@ -244,6 +244,8 @@ export interface RunFilter {
   readonly key?: string;
   readonly createdAfter?: Instant;
   readonly createdBefore?: Instant;
+  /** `false` leaves out runs of the runtime's own services. */
+  readonly builtIn?: boolean;
   readonly parent?: RunId;
   /** Page: runs with seq below this (newest first) or above it (oldest first). */
   readonly cursor?: number;

@@ -367,6 +367,8 @@ export interface RunFilterBody {
   readonly createdAfter?: InstantText;
   readonly createdBefore?: InstantText;
   readonly parent?: RunId;
+  /** `false` leaves out runs of the runtime's own services (`perdure.…`). */
+  readonly builtIn?: boolean;
 }
 
 export type BulkAction = "cancel" | "kill" | "pause" | "resume";

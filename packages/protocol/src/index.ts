@@ -35,7 +35,7 @@ export type {
 } from "./journal.ts";
 export { ARRIVAL_SIGNAL, COMPLETABLE, QUEUE_LISTED_MAX } from "./journal.ts";
 export type { CancelState, HandlerMode, RetryState, Run, RunStatus, StreamTrim } from "./run.ts";
-export { isFinished, RUN_STATUSES } from "./run.ts";
+export { BUILT_IN_PREFIX, isFinished, RUN_STATUSES } from "./run.ts";
 export type { Kept, StreamOwner, StreamRef } from "./streams.ts";
 export { itemList, parseStream, streamOwner, streamText } from "./streams.ts";
 export type { HandlerManifest, RetryPolicy, ServiceKind, ServiceManifest } from "./manifest.ts";

@@ -34,6 +34,9 @@ export function isFinished(status: RunStatus): boolean {
   return status === "succeeded" || status === "failed" || status === "cancelled" || status === "killed";
 }
 
+/** Services whose names begin so are the runtime's own (approvals, budgets, …): they come along with a user's. */
+export const BUILT_IN_PREFIX = "perdure.";
+
 /** `exclusive`: one at a time per key, in order of arrival. `workflow`: exclusive, and once per key. */
 export type HandlerMode = "exclusive" | "shared" | "workflow" | "service";
 

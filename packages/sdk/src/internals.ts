@@ -10,6 +10,11 @@ export interface ContextInternals {
   readonly ports: SdkPorts;
   /** What queues for the key behind this run, for the same handler. Journaled. */
   getQueue(): Promise<readonly QueuedMessage[]>;
+  /**
+   * The handler's code uses ticks of Node (web streams do): from now on it has run as far as it can only when those have run
+   * as well, or commands that follow a tick would come at another place of a replay.
+   */
+  useTicks(): void;
 }
 
 /** @throws ContextMisuseError where `ctx` is not what a handler was given. */

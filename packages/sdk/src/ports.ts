@@ -51,6 +51,11 @@ export interface SdkPorts {
   random(): number;
   /** Calls back once every microtask that is queued, or that those queue, has run. In Node: `process.nextTick`. */
   afterMicrotasks(callback: () => void): void;
+  /**
+   * Calls back once nothing at all is left to run in this turn of the event loop, ticks among it. In Node: `setImmediate`.
+   * Asked only for code that says it uses ticks; without it `afterMicrotasks` has to do.
+   */
+  afterTicks?(callback: () => void): void;
   /** Calls back once, not before `ms` have passed; the function that it returns cancels. At most 2^31 - 1 ms are asked. */
   delay(ms: DurationMs, callback: () => void): () => void;
   createAbortController(): AbortControllerLike;

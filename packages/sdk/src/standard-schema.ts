@@ -44,8 +44,22 @@ export type SchemaOutput<S> = S extends { readonly "~standard": { readonly types
 type InputOf<T> = T extends { readonly input: infer I } ? I : unknown;
 type OutputOf<T> = T extends { readonly output: infer O } ? O : unknown;
 
+type Side = "input" | "output";
+
+/** Making one takes longer than many a handler, and manifests are made of the same schemas again and again. */
+const JSON_SCHEMAS: Readonly<Record<Side, WeakMap<StandardSchema, object | undefined>>> = {
+  input: new WeakMap(),
+  output: new WeakMap(),
+};
+
 /** The JSON Schema of one side of a schema, where its library can say it. */
-export function jsonSchemaOf(schema: StandardSchema, side: "input" | "output"): object | undefined {
+export function jsonSchemaOf(schema: StandardSchema, side: Side): object | undefined {
+  const known = JSON_SCHEMAS[side];
+  if (!known.has(schema)) known.set(schema, makeJsonSchema(schema, side));
+  return known.get(schema);
+}
+
+function makeJsonSchema(schema: StandardSchema, side: Side): object | undefined {
   const json = schema["~standard"].jsonSchema;
   if (json === undefined) return undefined;
   try {

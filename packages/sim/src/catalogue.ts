@@ -7,9 +7,11 @@ import {
   encodeRunId,
   UnknownTargetError,
   type Failure,
+  type HandlerManifest,
   type HandlerMode,
   type RetryPolicy,
   type RunId,
+  type ServiceManifest,
   type Target,
 } from "@perdure/protocol";
 import type { Callee, Kind } from "./program.ts";
@@ -36,6 +38,9 @@ export function targetOf(callee: Pick<Callee, "kind" | "key">): Target {
   return callee.key === null ? { service, handler } : { service, handler, key: callee.key };
 }
 
+/** Of what does not say otherwise: longer than any world lasts. */
+const RETENTION_MS = 86_400_000;
+
 /** A run id that is a function of `text`. */
 export function runIdOf(text: string): RunId {
   const bytes = new Uint8Array(24);
@@ -48,25 +53,36 @@ export interface CatalogueSettings {
   readonly retry: Partial<RetryPolicy>;
   readonly retentionMs: number;
   readonly deployment: string;
+  /** Served beside the programs. */
+  readonly manifests?: readonly ServiceManifest[];
 }
 
 export class Catalogue implements Environment {
   readonly deployment: string | null;
   readonly #retry: RetryPolicy;
   readonly #retentionMs: number;
+  readonly #handlers: ReadonlyMap<string, HandlerManifest>;
 
   constructor(settings: CatalogueSettings) {
     this.deployment = settings.deployment;
     this.#retry = { ...DEFAULT_RETRY, ...settings.retry };
     this.#retentionMs = settings.retentionMs;
+    const handlers = (settings.manifests ?? []).flatMap(({ name, handlers: all }) =>
+      all.map((handler) => [`${name}/${handler.name}`, handler] as const),
+    );
+    this.#handlers = new Map(handlers);
+  }
+
+  #handler(target: Target): HandlerManifest | undefined {
+    return this.#handlers.get(`${target.service}/${target.handler}`);
   }
 
   mode(target: Target): HandlerMode | null {
-    return MODES[`${target.service}/${target.handler}`] ?? null;
+    return MODES[`${target.service}/${target.handler}`] ?? this.#handler(target)?.mode ?? null;
   }
 
   listens(target: Target): boolean {
-    return target.service === "obj" && target.handler === "run";
+    return (target.service === "obj" && target.handler === "run") || this.#handler(target)?.listens === true;
   }
 
   unknownTarget(target: Target): Failure {
@@ -85,11 +101,15 @@ export class Catalogue implements Environment {
     return runIdOf(`workflow ${service}/${key}`);
   }
 
-  retryPolicy(): RetryPolicy {
-    return this.#retry;
+  retryPolicy(target: Target): RetryPolicy {
+    const handler = this.#handler(target);
+    return handler === undefined
+      ? this.#retry
+      : (handler.retry ?? { ...this.#retry, maxAttempts: Number.POSITIVE_INFINITY });
   }
 
-  retentionMs(): number {
-    return this.#retentionMs;
+  retentionMs(target: Target): number {
+    const handler = this.#handler(target);
+    return handler === undefined ? this.#retentionMs : (handler.retentionMs ?? RETENTION_MS);
   }
 }

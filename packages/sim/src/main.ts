@@ -1,9 +1,10 @@
-// npm run sim -- --seed N [--executor script|sdk] [--verbose]          one world
-// npm run sim -- --seeds N [--from N] [--executor script|sdk|both]     many fresh ones
-// npm run sim -- --long [--minutes N] [--executor script|sdk|both]     as many as fit
+// npm run sim -- --seed N [--executor script|sdk|agents] [--verbose]        one world
+// npm run sim -- --seeds N [--from N] [--executor script|sdk|agents|all]     many fresh ones
+// npm run sim -- --long [--minutes N] [--executor script|sdk|agents|all]     as many as fit
 
 import { parseArgs } from "node:util";
 import type { Violation } from "./observations.ts";
+import { WORLD_KINDS, type WorldKind } from "./parameters.ts";
 import { runWorld, type WorldReport } from "./world.ts";
 
 const { values } = parseArgs({
@@ -18,7 +19,7 @@ const { values } = parseArgs({
   },
 });
 
-type Kind = "script" | "sdk";
+type Kind = WorldKind;
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -72,9 +73,10 @@ async function many(from: number, goesOn: (done: number) => boolean, executors: 
 }
 
 function kindsOf(text: string | undefined): readonly Kind[] {
-  if (text === undefined || text === "both") return ["script", "sdk"];
-  if (text === "script" || text === "sdk") return [text];
-  throw new RangeError(`--executor is script, sdk or both, not ${text}`);
+  if (text === undefined || text === "all") return WORLD_KINDS;
+  const kind = WORLD_KINDS.find((name) => name === text);
+  if (kind !== undefined) return [kind];
+  throw new RangeError(`--executor is ${WORLD_KINDS.join(", ")} or all, not ${text}`);
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -59,8 +59,37 @@ export type Observation =
       readonly items: readonly Payload[];
       readonly writer: string;
     }
+  /** A request of step `command` arrived at a model's provider. `attempt`: null where no attempt of the run is live there. */
+  | {
+      readonly type: "asked-model";
+      readonly attempt: number | null;
+      readonly run: RunId;
+      readonly generation: number;
+      readonly command: number;
+      /** All that the request says on behalf of users. */
+      readonly heard: string;
+    }
+  /** The provider delivered an answer in full, and counts it. `attempt`: the one that had asked. */
+  | {
+      readonly type: "paid-model";
+      readonly attempt: number | null;
+      readonly run: RunId;
+      readonly generation: number;
+      readonly command: number;
+    }
+  /** The effect of an agent's tool began. `key`: the idempotency key, where it is a step. */
+  | {
+      readonly type: "began-tool";
+      readonly attempt: number | null;
+      readonly run: RunId;
+      readonly tool: string;
+      readonly key: string | null;
+      readonly input: { readonly id: string; readonly amount: number };
+    }
   /** On replay the code asked for something else than what is recorded. */
   | { readonly type: "mismatch"; readonly attempt: number; readonly text: string }
+  /** A promise was rejected, and nobody heard of it. */
+  | { readonly type: "uncaught"; readonly text: string }
   /** Somebody asks; the answer may never come. */
   | { readonly type: "asked"; readonly question: Question }
   | { readonly type: "replied"; readonly tick: number; readonly question: Question; readonly reply: Reply }

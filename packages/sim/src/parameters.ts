@@ -1,6 +1,7 @@
 // The parameters of a world, drawn from its seed. Each seed also switches whole classes of faults and features off
 // (swarm), so that rare combinations are not drowned by common ones.
 
+import { type AgentParameters, drawAgents } from "./agents/cast.ts";
 import { FEATURES, type Feature, type ProgramSettings } from "./program.ts";
 import type { Random } from "./random.ts";
 
@@ -70,7 +71,13 @@ export interface Parameters {
   readonly retention: { readonly everyMs: number; readonly keepMs: number };
   readonly handlerTriesMax: number;
   readonly onExhausted: "pause" | "throw";
+  /** Null: a world without agents. */
+  readonly agents: AgentParameters | null;
 }
+
+/** Who executes code: an interpreter of programs, the SDK, or the SDK with agents beside the programs. */
+export const WORLD_KINDS = ["script", "sdk", "agents"] as const;
+export type WorldKind = (typeof WORLD_KINDS)[number];
 
 const ACTIONS: readonly OperatorAction[] = [
   "signal",
@@ -87,18 +94,18 @@ const ACTIONS: readonly OperatorAction[] = [
 
 const OLD_FEATURES = FEATURES.filter((feature) => feature !== "stream");
 
-export function drawParameters(seed: number, random: Random, kind: "script" | "sdk"): Parameters {
+export function drawParameters(seed: number, random: Random, kind: WorldKind): Parameters {
   const some = (probability: number, value: () => number) => (random.chance(probability) ? value() : 0);
   const features = new Set<Feature>(OLD_FEATURES.filter((feature) => feature === "step" || random.chance(0.7)));
   if (random.split("streams").chance(0.6)) features.add("stream"); // Seeds without them are the worlds that they were.
-  const families = random.chance(0.25);
+  const families = random.chance(0.25) && kind !== "agents";
   const calm = random.chance(0.1); // A world without faults finds what needs none.
   const fault = (probability: number, value: () => number) => (calm ? 0 : some(probability, value));
   return {
     seed,
     hosts: random.chance(0.5) ? 2 : 1,
     faultMs: random.int(500, 4_000),
-    submissions: families ? random.int(2, 6) : random.pick([3, 8, 16, 24]),
+    submissions: families ? random.int(2, 6) : random.pick(kind === "agents" ? [0, 1, 3] : [3, 8, 16, 24]),
     storeMsMax: random.pick([0, 2, 10, 40]),
     keyQueuePage: random.chance(0.3) ? random.int(1, 3) : 256,
     faults: {
@@ -114,7 +121,7 @@ export function drawParameters(seed: number, random: Random, kind: "script" | "s
       attemptFails: fault(0.3, () => random.pick([0.02, 0.1])),
     },
     executor: {
-      kind,
+      kind: kind === "script" ? "script" : "sdk",
       suspending: random.pick(["eager", "never", "delayed", "mixed", "mixed"]),
       lateStartMsMax: some(0.3, () => 30),
       stepMsMax: random.pick([1, 20, 200]),
@@ -142,6 +149,7 @@ export function drawParameters(seed: number, random: Random, kind: "script" | "s
       : { everyMs: 86_400_000, keepMs: 86_400_000 },
     handlerTriesMax: random.pick([2, 5, 1_000]),
     onExhausted: random.pick(["pause", "throw"]),
+    agents: kind === "agents" ? drawAgents(random.split("agents")) : null,
   };
 }
 
@@ -164,7 +172,7 @@ export function describeParameters(p: Parameters): string {
   const share = (name: string, probability: number) =>
     probability === 0 ? [] : [`${name}=1/${Math.round(1 / probability)}`];
   return [
-    `SEED=${p.seed} executor=${executor.kind} store=memory hosts=${p.hosts} submissions=${p.submissions} programs=${p.programs.count}`,
+    `SEED=${p.seed} executor=${p.agents === null ? executor.kind : "agents"} store=memory hosts=${p.hosts} submissions=${p.submissions} programs=${p.programs.count}`,
     `fault_ms=${p.faultMs} key_page=${p.keyQueuePage} store_ms=0..${p.storeMsMax} suspend=${executor.suspending} step_ms=0..${executor.stepMsMax}`,
     ...every("crash", faults.crashEveryMs),
     ...every("takeover", faults.takeoverEveryMs),
@@ -178,6 +186,7 @@ export function describeParameters(p: Parameters): string {
     ...every("operator", p.operatorEveryMs),
     ...(p.operatorEveryMs === 0 ? [] : [`burst=${p.operatorBurstMax}`]),
     `live_max=${limits.attemptsLiveMax} ready_max=${limits.readyRunsMax} batch_max=${limits.batchEventsMax}`,
+    ...(p.agents === null ? [] : [`agents=${p.agents.plans.length} messages=${p.agents.messages}`]),
     ...(p.retention.everyMs < 86_400_000 ? [`retention=${p.retention.keepMs}ms/${p.retention.everyMs}ms`] : []),
   ].join(" ");
 }

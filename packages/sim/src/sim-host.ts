@@ -16,6 +16,7 @@ import {
 } from "@perdure/engine";
 import { type Executor, FencedError } from "@perdure/protocol";
 import type { Agenda } from "./agenda.ts";
+import type { BentContext } from "./agents/stage.ts";
 import { HostClock } from "./host-clock.ts";
 import type { Observation } from "./observations.ts";
 import type { Parameters } from "./parameters.ts";
@@ -29,6 +30,8 @@ export interface Sabotage {
   executor?(executor: Executor): Executor;
   clock?(clock: Clock, random: Random): Clock;
   environment?(environment: Environment): Environment;
+  /** Around what agents get as `ctx` when they handle a message. */
+  context?: BentContext;
 }
 
 export interface HostPorts {
@@ -50,6 +53,8 @@ export interface HostPorts {
 /** One life of a host. */
 export class Process {
   dead = false;
+  /** What its executor is seen to do. */
+  watched: WatchedExecutor | null = null;
   /** Called when it dies, for those who wait for its answers. */
   readonly bereaved: Set<() => void> = new Set();
   readonly #agenda: Agenda;
@@ -108,6 +113,7 @@ export class SimHost {
       see: this.#ports.see,
     });
     this.watched = watched;
+    life.watched = watched;
     const environment = sabotage.environment?.(this.#ports.environment) ?? this.#ports.environment;
     const options: LoopOptions = {
       store: sabotage.store?.(store, this.#random) ?? store,

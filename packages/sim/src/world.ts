@@ -26,13 +26,16 @@ import {
   type StreamRef,
   valueResult,
 } from "@perdure/protocol";
+import { createRegistry } from "@perdure/sdk";
 import { Agenda } from "./agenda.ts";
+import { Company } from "./agents/company.ts";
+import { playbill } from "./agents/stage.ts";
 import { Catalogue } from "./catalogue.ts";
 import { Checkers } from "./checkers/all.ts";
 import { Effects } from "./effects.ts";
 import { Names, type Observation, type StoredRun, type StoredState, type Violation } from "./observations.ts";
 import { Operator } from "./outside/operator.ts";
-import { describeParameters, drawParameters, type Parameters } from "./parameters.ts";
+import { describeParameters, drawParameters, type Parameters, type WorldKind } from "./parameters.ts";
 import { drawPrograms, type Program } from "./program.ts";
 import { hashText, Random } from "./random.ts";
 import { ScriptExecutor, type ScriptPorts } from "./script/attempt.ts";
@@ -42,7 +45,7 @@ import { Trace, type TraceSink } from "./trace.ts";
 
 export interface WorldOptions {
   readonly seed: number;
-  readonly executor?: "script" | "sdk";
+  readonly executor?: WorldKind;
   readonly trace?: TraceSink;
   readonly sabotage?: Sabotage;
   /** Is given everything that is seen. */
@@ -102,6 +105,8 @@ class World {
   readonly #trace: Trace;
   readonly #hosts: readonly SimHost[];
   readonly #operator: Operator;
+  /** Null: a world without agents. */
+  readonly #company: Company | null;
   #faulty = true;
   #attempts = 0;
   #events = 0;
@@ -121,7 +126,8 @@ class World {
       maxAttempts: parameters.handlerTriesMax,
       onExhausted: parameters.onExhausted,
     };
-    this.#environment = new Catalogue({ retry, retentionMs: parameters.retention.keepMs, deployment: "d1" });
+    const manifests = parameters.agents === null ? [] : createRegistry(playbill(parameters.agents)).manifests;
+    this.#environment = new Catalogue({ retry, retentionMs: parameters.retention.keepMs, deployment: "d1", manifests });
     this.#trace = new Trace(options.trace ?? null, this.#agenda, this.#names, this.#checkers.shadow);
     this.#hosts = Array.from({ length: parameters.hosts }, (_, index) => new SimHost(index, this.#hostPorts()));
     this.#operator = new Operator({
@@ -134,6 +140,29 @@ class World {
       now: () => (this.#hosts[0] as SimHost).clock.now(),
       host: () => this.#anyHost(),
       trace: (text) => this.#trace.note(-1, ">", text),
+    });
+    this.#company = this.#assemble();
+  }
+
+  #assemble(): Company | null {
+    const { agents: parameters, faultMs } = this.#parameters;
+    if (parameters === null) return null;
+    return new Company({
+      seed: this.#options.seed,
+      parameters,
+      programs: this.#programs.length,
+      bend: this.#options.sabotage?.context,
+      faultsOn: () => this.#faulty,
+      see: (observation) => this.#see(observation),
+      outside: {
+        random: this.#random.split("correspondent"),
+        faultMs,
+        environment: this.#environment,
+        shadow: this.#checkers.shadow,
+        after: (ms, callback) => void this.#agenda.after(ms, callback),
+        host: () => this.#anyHost(),
+        trace: (text) => this.#trace.note(-1, ">", text),
+      },
     });
   }
 
@@ -175,6 +204,8 @@ class World {
       idempotentId: (target, idempotencyKey) => this.#environment.idempotentId(target, idempotencyKey),
       workflowId: (service, key) => this.#environment.workflowId(service, key),
       after: life.after,
+      more: this.#company?.define(life) ?? [],
+      provide: (ports) => this.#company?.provide(ports),
       executed: (run, command) =>
         this.#ofAttempt(host, run, (attempt) => ({ type: "executed", tick: this.#agenda.tick, attempt, command })),
       saw: (run, count, digest) =>
@@ -222,7 +253,20 @@ class World {
   }
 
   async run(): Promise<WorldReport> {
+    // What nobody catches would end a real process.
+    const uncaught = (error: unknown): void =>
+      this.#see({ type: "uncaught", text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    process.on("unhandledRejection", uncaught);
+    try {
+      return await this.#perform();
+    } finally {
+      process.off("unhandledRejection", uncaught);
+    }
+  }
+
+  async #perform(): Promise<WorldReport> {
     this.#operator.begin();
+    this.#company?.correspondent.begin();
     (this.#hosts[0] as SimHost).boot();
     this.#planFaults();
     const { faultMs } = this.#parameters;
@@ -316,6 +360,7 @@ class World {
   async #heal(): Promise<void> {
     this.#faulty = false;
     this.#operator.heal();
+    this.#company?.correspondent.heal();
     this.#trace.phase("liveness: faults healed");
     this.#stopStale();
     await turn();
@@ -334,6 +379,7 @@ class World {
       this.#see({ type: "pulse", tick: this.#agenda.tick });
       if (this.#hosts.every((host) => host.isDown)) (this.#hosts[0] as SimHost).boot();
       this.#operator.decide((run) => this.#waitsOf(run));
+      this.#company?.correspondent.decide();
       this.#planDecider();
     });
   }
@@ -351,6 +397,7 @@ class World {
 
   #isAtRest(): boolean {
     if (this.#operator.open > 0 || this.#agenda.tick < this.#parameters.faultMs) return false;
+    if (this.#company?.correspondent.isDone === false) return false;
     for (const run of this.#checkers.shadow.runs.values())
       if (!run.deleted && !isFinished(run.record.status)) return false;
     const figures = this.#figures();

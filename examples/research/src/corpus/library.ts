@@ -13,7 +13,7 @@ import { htmlToText } from "./html.ts";
 import { splitMarkdown, splitText, type Passage } from "./passages.ts";
 import { searchTerm, wordsOf } from "./words.ts";
 
-export interface Hit {
+interface Hit {
   readonly id: string;
   readonly heading: string;
   readonly score: number;

@@ -1,39 +1,84 @@
-// Which model answers: an OpenAI-compatible endpoint where the environment has its key, else the extractive one.
+// Which model answers: a provider's where the environment has its key, else the extractive one. Around it, what this example
+// watches: injected failures come from where a provider's would, and each answer that was paid for is noted in the ledger.
 
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { wrapLanguageModel, type LanguageModel } from "ai";
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
+import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
+import { wrapLanguageModel } from "ai";
 
 import type { Injection } from "../inject.ts";
-import type { ModelSettings } from "../settings.ts";
+import { writeLine } from "../ledger.ts";
+import type { ModelSettings, Settings } from "../settings.ts";
 import { extractiveModel } from "./extractive.ts";
 
 export interface ChosenModel {
-  readonly model: LanguageModel;
-  /** Said in every report. */
+  readonly model: LanguageModelV4;
   readonly label: string;
 }
 
-export function chooseModel(settings: ModelSettings, injection: Injection): ChosenModel {
-  const { model, label } = configuredModel(settings);
-  const middleware = { specificationVersion: "v4", wrapGenerate } as const;
-  return { model: wrapLanguageModel({ model, middleware }), label };
+export function chooseModel(settings: Pick<Settings, "model" | "ledger">, injection: Injection): ChosenModel {
+  const { model, label } = configured(settings.model);
+  return { model: watched(model, settings.ledger, injection), label };
+}
 
-  /** Injected failures come from where a provider's would. */
-  async function wrapGenerate<T>({ doGenerate }: { doGenerate: () => PromiseLike<T> }): Promise<T> {
-    injection.beforeModelCall();
-    return doGenerate();
+function configured(settings: ModelSettings): ChosenModel {
+  switch (settings.provider) {
+    case "extractive":
+      return { model: extractiveModel(settings), label: "the extractive model: no language model is configured" };
+    case "openai": {
+      const { name, apiKey, baseURL } = settings;
+      if (baseURL === undefined) return { model: createOpenAI({ apiKey })(name), label: `openai/${name}` };
+      // Elsewhere "compatible" rarely goes beyond chat completions.
+      return { model: createOpenAI({ apiKey, baseURL }).chat(name), label: `${name} at ${new URL(baseURL).host}` };
+    }
+    case "anthropic": {
+      const { name, apiKey } = settings;
+      return { model: createAnthropic({ apiKey })(name), label: `anthropic/${name}` };
+    }
   }
 }
 
-function configuredModel({ apiKey, baseURL, name, paceMs }: ModelSettings): { model: LanguageModelV4; label: string } {
-  if (apiKey === undefined) {
-    return { model: extractiveModel({ paceMs }), label: "extractive model: no language model configured" };
-  }
-  // Elsewhere "compatible" rarely includes answers held to a schema; the prompts describe the form as well, so that the
-  // AI SDK need not warn at every call.
-  const supportsStructuredOutputs = new URL(baseURL).hostname === "api.openai.com";
-  if (!supportsStructuredOutputs) globalThis.AI_SDK_LOG_WARNINGS = false;
-  const provider = createOpenAICompatible({ name: "openai-compatible", baseURL, apiKey, supportsStructuredOutputs });
-  return { model: provider.chatModel(name), label: `${name} at ${new URL(baseURL).host}` };
+function watched(model: LanguageModelV4, ledger: string, injection: Injection): LanguageModelV4 {
+  const begin = (): void => {
+    injection.beforeEffect();
+    injection.beforeModelCall();
+  };
+  const paid = (headers: Headers, usage: LanguageModelV4Usage): void => {
+    const idempotencyKey = keyIn(headers);
+    const tokens = (usage.inputTokens.total ?? 0) + (usage.outputTokens.total ?? 0);
+    const at = new Date().toISOString();
+    writeLine(ledger, { at, pid: process.pid, kind: "model", name: model.modelId, idempotencyKey, attempt: 1, tokens });
+    injection.afterEffect();
+  };
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: "v4",
+      async wrapGenerate({ doGenerate, params }) {
+        begin();
+        const result = await doGenerate();
+        paid(params.headers, result.usage);
+        return result;
+      },
+      async wrapStream({ doStream, params }) {
+        begin();
+        const { stream, ...rest } = await doStream();
+        // Noted before the last part is passed on: whatever comes after that, it was paid for.
+        const noting = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
+          transform(part, controller) {
+            if (part.type === "finish") paid(params.headers, part.usage);
+            controller.enqueue(part);
+          },
+        });
+        return { ...rest, stream: stream.pipeThrough(noting) };
+      },
+    },
+  });
+}
+
+type Headers = Readonly<Record<string, string | undefined>> | undefined;
+
+function keyIn(headers: Headers): string {
+  const found = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === "idempotency-key");
+  return found?.[1] ?? "";
 }

@@ -1,65 +1,53 @@
-// The material of a prompt: plain text with a few tags, for language models to read and for the extractive model to
-// take apart again. Tags inside the material itself are defused, so that no document can pretend to be an instruction.
+// The material of a report: plain text with a few tags, for language models to read and for the extractive model to take
+// apart again. Tags inside the material itself are defused, so that no document can pretend to be an instruction.
 
-interface MaterialPassage {
-  /** Its number in this prompt, from 1: what a model cites. */
-  readonly number: number;
-  readonly place: string;
-  readonly heading: string;
-  readonly text: string;
+export interface Finding {
+  readonly topic: string;
+  readonly claim: string;
+  /** Numbers of sources. */
+  readonly sources: readonly number[];
 }
 
-export interface MaterialFinding {
-  readonly topic: string;
-  readonly sources: readonly number[];
-  readonly claim: string;
+export interface Source {
+  /** From 1: what a report cites. */
+  readonly number: number;
+  /** `path:line`. */
+  readonly place: string;
+  readonly heading: string;
 }
 
 export interface Material {
   readonly question: string;
-  readonly topic?: string;
-  readonly count?: number;
-  readonly headings?: readonly string[];
-  readonly passages?: readonly MaterialPassage[];
-  readonly findings?: readonly MaterialFinding[];
+  readonly findings: readonly Finding[];
+  readonly sources: readonly Source[];
 }
 
-export function writeMaterial(material: Material): string {
-  const { question, topic, count, headings = [], passages = [], findings = [] } = material;
+export function writeMaterial({ question, findings, sources }: Material): string {
   return [
     `<question>${defuse(question)}</question>`,
-    ...(topic === undefined ? [] : [`<topic>${defuse(topic)}</topic>`]),
-    ...(count === undefined ? [] : [`<count>${count}</count>`]),
-    ...headings.map((heading) => `<heading>${defuse(heading)}</heading>`),
-    ...passages.map(
-      ({ number, place, heading, text }) =>
-        `<passage number="${number}" place="${attribute(place)}" heading="${attribute(heading)}">\n${defuse(text)}\n</passage>`,
-    ),
     ...findings.map(
-      ({ topic: about, sources, claim }) =>
-        `<finding topic="${attribute(about)}" sources="${sources.join(" ")}">${defuse(claim)}</finding>`,
+      ({ topic, sources: numbers, claim }) =>
+        `<finding topic="${attribute(topic)}" sources="${numbers.join(" ")}">${defuse(claim)}</finding>`,
+    ),
+    ...sources.map(
+      ({ number, place, heading }) =>
+        `<source number="${number}" place="${attribute(place)}" heading="${attribute(heading)}"></source>`,
     ),
   ].join("\n");
 }
 
 export function readMaterial(text: string): Material {
-  const [count] = contents(text, "count");
-  const [topic] = contents(text, "topic");
   return {
     question: contents(text, "question")[0]?.body ?? "",
-    ...(topic === undefined ? {} : { topic: topic.body }),
-    ...(count === undefined ? {} : { count: Number(count.body) }),
-    headings: contents(text, "heading").map(({ body }) => body),
-    passages: contents(text, "passage").map(({ body, attributes }) => ({
-      number: Number(attributes["number"]),
-      place: attributes["place"] ?? "",
-      heading: attributes["heading"] ?? "",
-      text: body,
-    })),
     findings: contents(text, "finding").map(({ body, attributes }) => ({
       topic: attributes["topic"] ?? "",
       sources: (attributes["sources"] ?? "").split(" ").filter(Boolean).map(Number),
       claim: body,
+    })),
+    sources: contents(text, "source").map(({ attributes }) => ({
+      number: Number(attributes["number"]),
+      place: attributes["place"] ?? "",
+      heading: attributes["heading"] ?? "",
     })),
   };
 }
@@ -77,6 +65,5 @@ function contents(text: string, tag: string): readonly Content[] {
   }));
 }
 
-const defuse = (text: string) =>
-  text.replaceAll(/<(?=\/?(?:question|topic|count|heading|passage|finding)\b)/gi, "‹").trim();
+const defuse = (text: string) => text.replaceAll(/<(?=\/?(?:question|finding|source)\b)/gi, "‹").trim();
 const attribute = (text: string) => defuse(text).replaceAll(/["\s]+/g, " ");

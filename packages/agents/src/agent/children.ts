@@ -62,6 +62,13 @@ export function cancelChildren(ctx: Context, children: readonly ChildRecord[]): 
 
 const name = z.string().describe("the sub-agent's name");
 const text = z.string().describe("what to tell it");
+/** Made once: each is turned into JSON Schema but once. */
+const inputs = {
+  named: z.object({ name }),
+  told: z.object({ name, text }),
+  interrupted: z.object({ name, text: text.optional() }),
+  tail: z.object({ name, items: z.number().int().min(1).max(50).default(5) }),
+};
 
 /** What a model may do with the sub-agents that it started in the background. */
 export function childTools(children: () => readonly ChildRecord[]): Toolset {
@@ -75,37 +82,37 @@ export function childTools(children: () => readonly ChildRecord[]): Toolset {
     child_status: tool({
       description: "Says what a sub-agent is doing.",
       kind: "read",
-      inputSchema: z.object({ name }),
+      inputSchema: inputs.named,
       run: async (ctx, input) => await find(ctx, input.name).status(),
     }),
     child_tail: tool({
       description: "Shows the newest that a sub-agent said and did.",
       kind: "read",
-      inputSchema: z.object({ name, items: z.number().int().min(1).max(50).default(5) }),
+      inputSchema: inputs.tail,
       run: async (ctx, input) => await find(ctx, input.name).tail(input.items),
     }),
     child_wait: tool({
       description: "Waits for a sub-agent's answer.",
       kind: "read",
-      inputSchema: z.object({ name }),
+      inputSchema: inputs.named,
       run: async (ctx, input) => (await find(ctx, input.name).wait()).text,
     }),
     child_steer: tool({
       description: "Tells a sub-agent something while it works.",
       kind: "read",
-      inputSchema: z.object({ name, text }),
+      inputSchema: inputs.told,
       run: async (ctx, input) => ({ told: await find(ctx, input.name).steer(input.text) }),
     }),
     child_resume: tool({
       description: "Gives a sub-agent more to do, after what it is doing.",
       kind: "read",
-      inputSchema: z.object({ name, text }),
+      inputSchema: inputs.told,
       run: async (ctx, input) => ({ told: await find(ctx, input.name).resume(input.text) }),
     }),
     child_interrupt: tool({
       description: "Stops what a sub-agent is doing now; with a text, it goes on from that.",
       kind: "read",
-      inputSchema: z.object({ name, text: text.optional() }),
+      inputSchema: inputs.interrupted,
       run: async (ctx, input) => {
         await find(ctx, input.name).interrupt(input.text);
         return "interrupted";
@@ -114,7 +121,7 @@ export function childTools(children: () => readonly ChildRecord[]): Toolset {
     child_abandon: tool({
       description: "Cancels a sub-agent for good.",
       kind: "read",
-      inputSchema: z.object({ name }),
+      inputSchema: inputs.named,
       run: (ctx, input) => {
         find(ctx, input.name).abandon();
         return Promise.resolve("abandoned");

@@ -5,10 +5,11 @@ import { DefinitionError, type DurationLike, type ObjectContext, type RetryOptio
 import type { FlexibleSchema } from "ai";
 import type { BudgetLimits } from "../budget/types.ts";
 import type { ModelTimeouts } from "../models/types.ts";
-import type { ModelRef } from "../models/resolver.ts";
+import { modelList, type ModelRef } from "../models/resolver.ts";
 import { permissions, type Permissions } from "../permissions/permissions.ts";
 import type { PermissionAction, PermissionRule } from "../permissions/types.ts";
 import { checkTools, type Toolset } from "../tools/tool.ts";
+import { isToolSource, type ToolSource } from "../tools/tool-source.ts";
 import type { ArrivalHook } from "./inbox.ts";
 import type { Usage } from "./messages.ts";
 import type { TranscriptItem } from "./transcript.ts";
@@ -18,7 +19,8 @@ export interface AgentOptions {
   readonly model: ModelRef | readonly ModelRef[];
   readonly instructions?: string;
   readonly description?: string;
-  readonly tools?: Toolset;
+  /** By name; or a list of such sets, and of sources that are asked for their tools in each turn (`mcpTools`). */
+  readonly tools?: Toolset | readonly (Toolset | ToolSource)[];
   /** What the whole tree under a session may use; at the limit it pauses and asks. */
   readonly budget?: BudgetLimits;
   /** The answer's form: it is asked of the model, checked, and found in `answer.output`. */
@@ -71,6 +73,7 @@ export interface AgentSpec {
   readonly models: readonly ModelRef[];
   readonly instructions: string;
   readonly tools: Toolset;
+  readonly sources: readonly ToolSource[];
   readonly permissions: Permissions;
   readonly maxSteps: number;
   readonly contextMaxTokens: number;
@@ -86,18 +89,15 @@ const RESULT_CHARS = 16_000;
 
 /** @throws DefinitionError */
 export function agentSpec(name: string, options: AgentOptions): AgentSpec {
-  const models =
-    typeof options.model === "string" || !Array.isArray(options.model) ? [options.model as ModelRef] : options.model;
-  if (models.length === 0 || models.some((model) => model === undefined || model === ""))
-    throw new DefinitionError(`agent "${name}" has no model: write "provider/model", such as "openai/gpt-5"`);
-  const tools = options.tools ?? {};
-  checkTools(name, tools);
+  const models = modelList(options.model, `agent "${name}"`);
+  const { tools, sources } = toolsOf(name, options.tools ?? {});
   const contextMaxTokens = positive(name, "context.maxTokens", options.context?.maxTokens ?? CONTEXT_TOKENS);
   return {
     name,
-    models: models as readonly ModelRef[],
+    models,
     instructions: options.instructions ?? "",
     tools,
+    sources,
     permissions: permissions(options.permissions ?? [], `agent "${name}"`),
     maxSteps: positive(name, "maxSteps", options.maxSteps ?? MAX_STEPS),
     contextMaxTokens,
@@ -107,12 +107,32 @@ export function agentSpec(name: string, options: AgentOptions): AgentSpec {
   };
 }
 
+function toolsOf(
+  agent: string,
+  given: NonNullable<AgentOptions["tools"]>,
+): { readonly tools: Toolset; readonly sources: readonly ToolSource[] } {
+  const tools: Record<string, Toolset[string]> = {};
+  const sources: ToolSource[] = [];
+  for (const one of isList(given) ? given : [given]) {
+    if (isToolSource(one)) {
+      if (sources.some(({ source }) => source === one.source))
+        throw new DefinitionError(`agent "${agent}" has two sources of tools that are called "${one.source}"`);
+      sources.push(one);
+      continue;
+    }
+    checkTools(agent, one);
+    const twice = Object.keys(one).find((name) => Object.hasOwn(tools, name));
+    if (twice !== undefined) throw new DefinitionError(`agent "${agent}" has two tools that are called "${twice}"`);
+    Object.assign(tools, one);
+  }
+  return { tools, sources };
+}
+
+function isList(given: NonNullable<AgentOptions["tools"]>): given is readonly (Toolset | ToolSource)[] {
+  return Array.isArray(given);
+}
+
 function positive(agent: string, what: string, value: number): number {
   if (Number.isInteger(value) && value > 0) return value;
   throw new DefinitionError(`agent "${agent}": ${what} must be a whole number above 0, not ${value}`);
-}
-
-/** `provider/model`, as in the definition: known before a provider is loaded. */
-export function modelName(ref: ModelRef): string {
-  return typeof ref === "string" ? ref : `${ref.provider.split(".", 1)[0]}/${ref.modelId}`;
 }

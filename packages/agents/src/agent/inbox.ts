@@ -33,7 +33,7 @@ export class Inbox {
   readonly #ctx: ObjectContext;
   readonly #hook: ArrivalHook | undefined;
   readonly #task: string;
-  readonly #known: Set<RunId> = new Set();
+  readonly #known: Set<RunId>;
   #pending: Arrival[] = [];
   #collected: Arrival[] = [];
   /** Came before the message that starts anew, and had not been seen yet. */
@@ -47,7 +47,9 @@ export class Inbox {
   stopAsked = false;
   restart: Arrival | undefined = undefined;
 
-  constructor(ctx: ObjectContext, task: string, hook: ArrivalHook | undefined) {
+  /** @param seen messages that stand in the transcript already, and queue until their own runs come and go. */
+  constructor(ctx: ObjectContext, task: string, hook: ArrivalHook | undefined, seen: Iterable<RunId>) {
+    this.#known = new Set(seen);
     this.#ctx = ctx;
     this.#task = task;
     this.#hook = hook;
@@ -55,13 +57,25 @@ export class Inbox {
 
   /** Begins to listen, and asks what queues already. Those with the policy `collect` are kept apart. */
   async open(): Promise<void> {
-    this.#listen<QueuedMessage>(ARRIVAL_SIGNAL, (queued) => this.#arrived(queued, false));
+    // What queues already arrived before whatever a signal tells of, also where the signal is heard first.
+    let later: QueuedMessage[] | undefined = [];
+    this.#listen<QueuedMessage>(ARRIVAL_SIGNAL, (queued) => {
+      if (later === undefined) this.#arrived(queued, false);
+      else later.push(queued);
+    });
     this.#listen<unknown>(STOP_SIGNAL, () => {
       this.stopAsked = true;
       this.#interrupt("stop");
     });
     for (const queued of await internalsOf(this.#ctx).getQueue()) this.#arrived(queued, true);
+    for (const queued of later) this.#arrived(queued, false);
+    later = undefined;
     await this.#deciding;
+  }
+
+  /** The turn has come to its end. What still arrives gets a turn of its own (I2). */
+  end(): void {
+    this.#closed = true;
   }
 
   /** The signal of what is about to begin (a generation, tool calls): fires where it is to be cut short. */
@@ -113,7 +127,10 @@ export class Inbox {
 
   #listen<T>(signal: string, take: (value: T) => void): void {
     const receive = async (): Promise<void> => {
-      for await (const value of this.#ctx.signals<T>(signal)) take(value);
+      for await (const value of this.#ctx.signals<T>(signal)) {
+        take(value);
+        if (this.#closed) return; // It came as the turn ended: nobody may listen on.
+      }
     };
     receive().catch((error: unknown) => {
       this.#failure ??= { error };

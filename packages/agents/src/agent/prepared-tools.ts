@@ -22,16 +22,46 @@ type ReadInput =
   | { readonly ok: false; readonly problem: string };
 
 export async function prepareTools(tools: Toolset): Promise<PreparedTools> {
-  const functions: LanguageModelV4FunctionTool[] = [];
-  const prepared = new Map<string, PreparedTool>();
-  for (const [name, tool] of Object.entries(tools)) {
-    const schema = asSchema(tool.inputSchema);
-    const inputSchema = await schema.jsonSchema;
-    const { description } = tool;
-    functions.push({ type: "function", name, inputSchema, ...(description === undefined ? {} : { description }) });
-    prepared.set(name, { tool, read: (text) => readInput(schema, text) });
+  const entries = Object.entries(tools);
+  const all = await Promise.all(entries.map(([name, tool]) => prepared(name, tool)));
+  const byName = new Map(entries.map(([name], index) => [name, all[index]]));
+  return {
+    functions: all.map(({ described }) => described),
+    names: entries.map(([name]) => name),
+    find: (name) => byName.get(name),
+  };
+}
+
+interface Prepared extends PreparedTool {
+  readonly described: LanguageModelV4FunctionTool;
+}
+
+async function prepared(name: string, tool: AnyTool): Promise<Prepared> {
+  const { schema, inputSchema } = await schemasOf(tool);
+  const { description } = tool;
+  return {
+    tool,
+    described: { type: "function", name, inputSchema, ...(description === undefined ? {} : { description }) },
+    read: (text) => readInput(schema, text),
+  };
+}
+
+interface Schemas {
+  readonly schema: Schema<unknown>;
+  readonly inputSchema: LanguageModelV4FunctionTool["inputSchema"];
+}
+
+/** A schema becomes JSON Schema once, not in every turn. */
+const SCHEMAS: WeakMap<AnyTool["inputSchema"], Promise<Schemas>> = new WeakMap();
+
+function schemasOf({ inputSchema: given }: AnyTool): Promise<Schemas> {
+  let found = SCHEMAS.get(given);
+  if (found === undefined) {
+    const schema = asSchema(given);
+    found = Promise.resolve(schema.jsonSchema).then((inputSchema) => ({ schema, inputSchema }));
+    SCHEMAS.set(given, found);
   }
-  return { functions, names: functions.map(({ name }) => name), find: (name) => prepared.get(name) };
+  return found;
 }
 
 async function readInput(schema: Schema<unknown>, text: string): Promise<ReadInput> {

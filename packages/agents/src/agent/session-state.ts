@@ -1,11 +1,12 @@
 // What an agent keeps in its key's state, beside its streams: one small record, so that a turn reads and writes it once. It
 // does not grow with the conversation.
 
-import type { Failure } from "@perdure/protocol";
+import type { Failure, Payload } from "@perdure/protocol";
 import type { ObjectContext, ObjectSharedContext, RunId } from "@perdure/sdk";
 import type { AgentAnswer } from "./messages.ts";
+import type { KnownOffers } from "./tool-sources.ts";
 
-export const SESSION = "session";
+const SESSION = "session";
 
 export interface Session {
   /** The turn that has the key, or had it last. */
@@ -22,6 +23,8 @@ export interface Session {
   readonly taken: Readonly<Record<RunId, Taken>>;
   /** Sub-agents, newest last. */
   readonly children: readonly ChildRecord[];
+  /** What its tool sources offered last. */
+  readonly offers?: KnownOffers;
 }
 
 export interface Taken {
@@ -50,6 +53,12 @@ const EMPTY: Omit<Session, "turn"> = { contextFrom: 0, turns: 0, marks: [], take
 export async function readSession(ctx: ObjectSharedContext, turn: RunId): Promise<Session> {
   const stored = await ctx.get<Session>(SESSION);
   return { ...EMPTY, ...stored, turn: stored?.turn ?? turn };
+}
+
+/** As it is stored, for those who look at the state from outside. */
+export function sessionOf(state: ReadonlyMap<string, Payload>): Session | undefined {
+  const stored = state.get(SESSION);
+  return typeof stored === "string" ? { ...EMPTY, ...(JSON.parse(stored) as Session) } : undefined;
 }
 
 export function writeSession(ctx: ObjectContext, session: Session): void {

@@ -39,7 +39,9 @@ export interface ToolPhase {
 }
 
 export async function runToolCalls(phase: ToolPhase, calls: readonly LanguageModelV4ToolCall[]): Promise<void> {
-  await Promise.all(calls.map((call) => runToolCall(phase, call)));
+  const ends = await Promise.allSettled(calls.map((call) => runToolCall(phase, call)));
+  // What goes beyond one call waits for the others: one may be starting a sub-agent just now, which a cancel has to reach.
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
 /** An excerpt of that length goes to watchers. */

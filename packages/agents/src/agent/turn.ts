@@ -13,12 +13,13 @@ import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall } from "@ai-sd
 import { ContextLengthError } from "@perdure/protocol";
 import { CancelledError, isPerdureError, type ObjectContext, type RunId } from "@perdure/sdk";
 import { budgets as budgetObject } from "../budget/budgets.ts";
+import { modelName } from "../models/resolver.ts";
 import type { ModelAnswer } from "../models/types.ts";
-import type { AnyTool } from "../tools/tool.ts";
+import type { AnyTool, Toolset } from "../tools/tool.ts";
 import { cancelChildren, childTools, type ChildStart } from "./children.ts";
 import { compactionOf, requestTokens } from "./compaction.ts";
 import { contextStart, promptOf, textOf } from "./conversation.ts";
-import { modelName, type AgentSpec, type TurnSoFar } from "./definition.ts";
+import type { AgentSpec, TurnSoFar } from "./definition.ts";
 import { EVENTS, type AgentEvent } from "./events.ts";
 import { Inbox, type Arrival } from "./inbox.ts";
 import { addUsage, NO_USAGE, type AgentAnswer, type AgentMessage, type Usage } from "./messages.ts";
@@ -35,6 +36,7 @@ import {
 } from "./session-state.ts";
 import { readOutput, responseFormat } from "./structured-output.ts";
 import { runToolCalls } from "./tool-calls.ts";
+import { askSources } from "./tool-sources.ts";
 import { TRANSCRIPT, type AssistantItem, type MessageItem, type TranscriptItem } from "./transcript.ts";
 
 /** How often a model is asked again for an answer of the right form. */
@@ -56,6 +58,8 @@ export class Turn {
   #outputTries = 0;
   #usage: Usage = NO_USAGE;
   #restarted = false;
+  /** Of the tool sources: the same throughout the turn. */
+  #offered: Toolset = {};
   readonly #taken: Set<Arrival> = new Set();
   /** Those of them that a restart has called off. */
   readonly #calledOff: Set<Arrival> = new Set();
@@ -65,7 +69,8 @@ export class Turn {
     this.#spec = spec;
     this.#message = message;
     this.#session = { ...session, turn: ctx.runId, ...(spec.options.budget === undefined ? {} : { budget: true }) };
-    this.#inbox = new Inbox(ctx, message.text, spec.options.onArrival);
+    const seen = Object.keys(session.taken) as RunId[];
+    this.#inbox = new Inbox(ctx, message.text, spec.options.onArrival, seen);
     const own = spec.options.budget === undefined ? [] : [`${spec.name}/${ctx.key}`];
     this.#budgets = [...(message.budgets ?? []), ...own];
   }
@@ -79,6 +84,8 @@ export class Turn {
     } catch (error) {
       this.#failed(error);
       throw error;
+    } finally {
+      this.#inbox.end();
     }
   }
 
@@ -105,6 +112,16 @@ export class Turn {
     const own = { run: ctx.runId, message: this.#message, policy: this.#message.policy ?? "steer" } as const;
     this.#see(seen ? [] : [own], { type: "turn-start", turn: ctx.runId });
     this.#take(collected);
+    this.#save();
+    await this.#askSources();
+  }
+
+  async #askSources(): Promise<void> {
+    const { sources } = this.#spec;
+    if (sources.length === 0) return;
+    const { tools, known } = await askSources(this.#ctx, sources, this.#session.offers ?? {});
+    this.#offered = tools;
+    this.#session = { ...this.#session, offers: known };
     this.#save();
   }
 
@@ -231,7 +248,7 @@ export class Turn {
         more,
         childTools(() => this.#session.children),
       );
-    return await prepareTools({ ...more, ...tools });
+    return await prepareTools({ ...more, ...this.#offered, ...tools });
   }
 
   async #runTools(calls: readonly LanguageModelV4ToolCall[], tools: PreparedTools): Promise<void> {

@@ -20,7 +20,7 @@ import type {
 } from "@perdure/sdk";
 import { handler, object, shared } from "@perdure/sdk";
 import { seal } from "./chain.ts";
-import { append, entriesBetween, headOf } from "./log.ts";
+import { append, entriesFrom, headOf } from "./log.ts";
 import { eventSchema, PAGE_ENTRIES_DEFAULT, rangeSchema } from "./schemas.ts";
 import type { AuditEntry, AuditEvent, AuditHead, AuditPage, AuditRange } from "./types.ts";
 import { AUDIT, MAIN_CHAIN } from "./types.ts";
@@ -60,8 +60,8 @@ async function record(ctx: ObjectContext, event: AuditEvent): Promise<AuditEntry
 
 async function read(ctx: ObjectSharedContext, range: AuditRange = {}): Promise<AuditPage> {
   const { from = 0, limit = PAGE_ENTRIES_DEFAULT } = range;
-  const head = await headOf(ctx);
-  const end = Math.min(from + limit, head.count);
-  const entries = await entriesBetween(ctx, from, end);
-  return { entries, ...(end < head.count ? { next: end } : {}), head };
+  const { entries: rest, head } = await entriesFrom(ctx, from);
+  const entries = rest.slice(0, limit);
+  const next = from + entries.length;
+  return { entries, ...(next < head.count ? { next } : {}), head };
 }

@@ -1,34 +1,42 @@
-// Where the entries of a chain are kept: in the state of its key, `e/<seq>` for an entry and `head` for the end
-// ===========================================================================================================
-// The one file that knows. An append writes the entry first: where only that was kept, the next append writes over it,
-// and nobody had seen it, since readers ask no further than the head.
+// Where the entries of a chain are kept: in the stream `audit` of its key, the entry `seq` at the offset `seq`
+// ============================================================================================================
+// The one file that knows. An entry is one append, and where the chain ends is what the last entry says: there is no second
+// write that a crash could part from the first. A record costs the same however long the chain is: it reads the last entry.
+//
+// From outside of handlers the stream is read like any other, in pieces and as it grows, without a run.
 
-import type { ObjectContext, ObjectSharedContext } from "@perdure/sdk";
+import type { ObjectContext, ObjectSharedContext, Stream } from "@perdure/sdk";
 import { EMPTY_HEAD, headAfter } from "./chain.ts";
 import type { AuditEntry, AuditHead } from "./types.ts";
 
-const HEAD = "head";
+const LOG = "audit";
 
 export async function headOf(ctx: ObjectSharedContext): Promise<AuditHead> {
-  return (await ctx.get<AuditHead>(HEAD)) ?? EMPTY_HEAD;
+  const log = logOf(ctx);
+  const length = await log.length();
+  if (length === 0) return EMPTY_HEAD;
+  return headAfterLast(await log.read(length - 1));
 }
 
-/** @param entry sealed onto the head that is stored. */
-export function append(ctx: ObjectContext, entry: AuditEntry): AuditHead {
-  const head = headAfter(entry);
-  ctx.set(nameOf(entry.seq), entry);
-  ctx.set(HEAD, head);
-  return head;
+/** @param entry sealed onto the head of the chain. */
+export function append(ctx: ObjectContext, entry: AuditEntry): void {
+  logOf(ctx).append(entry);
 }
 
-/** Entries `from` to before `end`, which is not behind the head. */
-export async function entriesBetween(ctx: ObjectSharedContext, from: number, end: number): Promise<AuditEntry[]> {
-  const reads: Promise<AuditEntry | undefined>[] = [];
-  for (let seq = from; seq < end; seq += 1) reads.push(ctx.get<AuditEntry>(nameOf(seq)));
-  const entries = await Promise.all(reads);
-  return entries.filter((entry) => entry !== undefined); // One that was taken out of the state is for verifyChain to see.
+/** The entries from `from` on, and where the chain ended when they were read. */
+export async function entriesFrom(
+  ctx: ObjectSharedContext,
+  from: number,
+): Promise<{ readonly entries: readonly AuditEntry[]; readonly head: AuditHead }> {
+  const entries = await logOf(ctx).read(from);
+  return { entries, head: entries.length === 0 ? await headOf(ctx) : headAfterLast(entries) };
 }
 
-function nameOf(seq: number): string {
-  return `e/${seq}`;
+function headAfterLast(entries: readonly AuditEntry[]): AuditHead {
+  const last = entries.at(-1);
+  return last === undefined ? EMPTY_HEAD : headAfter(last);
+}
+
+function logOf(ctx: ObjectSharedContext): Stream<AuditEntry> {
+  return ctx.stream<AuditEntry>(LOG);
 }

@@ -1,10 +1,13 @@
 // Controls: the switch that takes an agent's writes away, at once
 // ===============================================================
-// An object keyed by whom it speaks of: `researcher/session-7` one session, `researcher` all of an agent, `*` all agents.
+// One key holds all switches, so that whoever is about to write asks once. A switch has a target, whom it speaks of:
+// `researcher/session-7` one session, `researcher` all of an agent, `*` all agents.
 //
 // C1. A change counts as soon as it is stored: whatever asks after that, sees it. It is written before anything else is
 //     done, and its entry in the audit log is sent, so that the switch never waits for the log.
-// C2. Of the keys that speak of an agent the most restrictive counts: a session cannot be allowed what its agent is not.
+// C2. Of the switches that speak of an agent the most restrictive counts: a session cannot be allowed what its agent is not.
+// C3. A session's switch that is set back to `allow` is dropped: what is kept does not grow with the sessions that ever had
+//     one. Those of agents stay, and say who gave the writes back.
 //
 // Internal: a tool that can reach the server must not be able to give its own agent the writes back.
 
@@ -25,20 +28,24 @@ import { mostRestrictive, type PermissionAction } from "../permissions/types.ts"
 
 /** The name of the object. */
 export const CONTROLS = "perdure.controls";
-/** The key that speaks of all agents. */
+/** Its one key. */
+export const ALL_SWITCHES = "switches";
+/** The target that speaks of all agents. */
 export const ALL_AGENTS = "*";
 
 /** What becomes of calls of tools that write: as the rules say (`allow`), a person is asked, none. */
 export type WriteMode = PermissionAction;
 
 export interface WriteChange {
+  /** Whom it speaks of: `*`, `agent` or `agent/session`. */
+  readonly target: string;
   readonly writes: WriteMode;
   /** Who changes it. */
   readonly by: string;
   readonly reason?: string;
 }
 
-/** What a key says; `by` and `at` are absent where nobody has ever said anything. */
+/** What a switch says; `by` and `at` are absent where nobody says anything. */
 export interface WriteControl {
   readonly writes: WriteMode;
   readonly by?: string;
@@ -47,18 +54,46 @@ export interface WriteControl {
   readonly at?: number;
 }
 
+/** Who is about to write. */
+export interface WriteQuestion {
+  readonly agent: string;
+  readonly session?: string;
+}
+
+/** What holds for an agent, and which switch says so. */
+export interface EffectiveWriteControl extends WriteControl {
+  readonly target: string;
+}
+
 export type ControlHandlers = {
-  /** Gives what the key said before. */
+  /** Gives what the switch said before. */
   readonly set: DefinedHandler<ObjectContext, [input: WriteChange], WriteControl>;
-  readonly get: SharedHandler<ObjectSharedContext, [], WriteControl>;
+  /** What holds for an agent, in a session. */
+  readonly get: SharedHandler<ObjectSharedContext, [input: WriteQuestion], EffectiveWriteControl>;
+  /** All switches, by their targets. */
+  readonly list: SharedHandler<ObjectSharedContext, [], Switches>;
 };
+
+export type Switches = Readonly<Record<string, WriteControl>>;
 
 const BY_LENGTH_MAX = 200;
 const REASON_LENGTH_MAX = 10_000;
+const TARGET = /^(?:\*|[A-Za-z_][A-Za-z0-9_.-]*(?:\/.+)?)$/s;
+const TARGET_LENGTH_MAX = 2_000;
+
 const changeSchema: StandardSchema<WriteChange> = z.strictObject({
+  target: z
+    .string()
+    .max(TARGET_LENGTH_MAX)
+    .regex(TARGET, "names no agent, so nothing would change: a target is *, an agent's name, or agent/session"),
   writes: z.enum(["allow", "ask", "deny"]),
   by: z.string().min(1).max(BY_LENGTH_MAX),
   reason: z.string().max(REASON_LENGTH_MAX).exactOptional(),
+});
+
+const questionSchema: StandardSchema<WriteQuestion> = z.strictObject({
+  agent: z.string().min(1),
+  session: z.string().exactOptional(),
 });
 
 export const controls: ObjectDefinition<ControlHandlers> = object<ControlHandlers>(
@@ -66,52 +101,56 @@ export const controls: ObjectDefinition<ControlHandlers> = object<ControlHandler
   {
     set: handler({ input: changeSchema, description: "Allows, asks for or denies an agent's writes." }, set),
     // Asked before every tool call that writes, and kept in the journal of whoever asks.
-    get: shared({ description: "Says what holds under this key.", retention: "1m" }, get),
+    get: shared({ input: questionSchema, description: "Says what holds for an agent.", retention: "1m" }, get),
+    list: shared({ description: "All switches.", retention: "1m" }, switchesOf),
   },
   { internal: true, description: "Switches for the writes of agents." },
 );
 
 const NOTHING_SAID: WriteControl = { writes: "allow" };
-const STATE = "writes";
-const KEY = /^(?:\*|[A-Za-z_][A-Za-z0-9_.-]*(?:\/.+)?)$/s;
+/** Under it the key keeps all of them. */
+export const SWITCHES = "switches";
 
-async function set(ctx: ObjectContext, change: WriteChange): Promise<WriteControl> {
-  if (!KEY.test(ctx.key)) {
+async function set(ctx: ObjectContext, { target, ...change }: WriteChange): Promise<WriteControl> {
+  if (ctx.key !== ALL_SWITCHES)
     throw new ValidationError(
-      `"${ctx.key}" names no agent, so nothing would change: the key is *, an agent's name, or agent/session`,
+      `switches are kept under the key "${ALL_SWITCHES}" alone: under "${ctx.key}" none would count`,
     );
-  }
-  const [before, at] = await Promise.all([get(ctx), ctx.now()]);
-  ctx.set(STATE, { ...change, at });
+  const [switches, at] = await Promise.all([switchesOf(ctx), ctx.now()]);
+  const { [target]: before = NOTHING_SAID, ...others } = switches;
   const { writes: to, by: actor, reason } = change;
+  const isOver = to === "allow" && target.includes("/"); // C3
+  ctx.set(SWITCHES, isOver ? others : { ...others, [target]: { ...change, at } });
   recordAudit(ctx, {
     actor,
     action: "writes.changed",
-    subject: ctx.key,
+    subject: target,
     details: { from: before.writes, to, reason, at },
   });
   return before;
 }
 
-async function get(ctx: ObjectSharedContext): Promise<WriteControl> {
-  return (await ctx.get<WriteControl>(STATE)) ?? NOTHING_SAID;
+async function get(ctx: ObjectSharedContext, { agent, session }: WriteQuestion): Promise<EffectiveWriteControl> {
+  const switches = await switchesOf(ctx);
+  const targets = session === undefined ? [ALL_AGENTS, agent] : [ALL_AGENTS, agent, `${agent}/${session}`];
+  return targets
+    .map((target) => ({ ...(Object.hasOwn(switches, target) ? switches[target] : undefined), target }))
+    .map((said) => ({ ...NOTHING_SAID, ...said }))
+    .reduce((one, other) => (mostRestrictive(one.writes, other.writes) === one.writes ? one : other));
 }
 
-/** What holds for an agent, and which key says so. */
-export interface EffectiveWriteControl extends WriteControl {
-  readonly key: string;
+async function switchesOf(ctx: ObjectSharedContext): Promise<Switches> {
+  return (await ctx.get<Switches>(SWITCHES)) ?? {};
 }
 
 /**
  * What holds for the writes of an agent (in a session) now. To be asked right before a tool that writes begins, and again
  * after an approval: days may have passed.
  *
- * It is journaled: after a crash between the answer and the tool call, the answer stands. And it costs a short run per key,
- * side by side: for three keys twelve rows and the time of three flushes, which all agents that ask meanwhile share. Tools
- * that only read need not ask.
+ * It is journaled: after a crash between the answer and the tool call, the answer stands. And it costs one short run beside
+ * all others: four rows and two flushes, which all agents that ask meanwhile share. Tools that only read need not ask.
  */
 export async function writeModeOf(ctx: Context, agent: string, session?: string): Promise<EffectiveWriteControl> {
-  const keys = session === undefined ? [ALL_AGENTS, agent] : [ALL_AGENTS, agent, `${agent}/${session}`];
-  const said = await Promise.all(keys.map(async (key) => ({ ...(await ctx.call(controls, key).get()), key })));
-  return said.reduce((one, other) => (mostRestrictive(one.writes, other.writes) === one.writes ? one : other));
+  const question: WriteQuestion = session === undefined ? { agent } : { agent, session };
+  return await ctx.call(controls, ALL_SWITCHES).get(question);
 }

@@ -204,11 +204,12 @@ function base64(bytes: Uint8Array): string {
 /** What a model that cannot stream answered, as the stream that it would have been. */
 export function* partsOf(result: LanguageModelV4GenerateResult): Generator<LanguageModelV4StreamPart> {
   yield { type: "stream-start", warnings: result.warnings };
-  const { id, modelId } = result.response ?? {};
-  if (id !== undefined || modelId !== undefined)
+  const { id, modelId, timestamp } = result.response ?? {};
+  if (id !== undefined || modelId !== undefined || timestamp !== undefined)
     yield {
       type: "response-metadata",
       ...(id === undefined ? {} : { id }),
+      ...(timestamp === undefined ? {} : { timestamp }),
       ...(modelId === undefined ? {} : { modelId }),
     };
   for (const [index, content] of result.content.entries()) yield* blockParts(String(index), content);
@@ -231,4 +232,13 @@ function* blockParts(id: string, content: LanguageModelV4Content): Generator<Lan
   yield { type: "text-start", id, ...metadata };
   yield { type: "text-delta", id, delta: content.text };
   yield { type: "text-end", id, ...(content.citations === undefined ? {} : { citations: content.citations }) };
+}
+
+export function streamOf(parts: Iterable<LanguageModelV4StreamPart>): ReadableStream<LanguageModelV4StreamPart> {
+  return new ReadableStream({
+    start(controller) {
+      for (const part of parts) controller.enqueue(part);
+      controller.close();
+    },
+  });
 }

@@ -163,7 +163,8 @@ export class Call {
     const { assembly } = generation;
     if (end.kind === "aborted") throw this.#halt.reason;
     if (error === undefined || error.kind === "refused") {
-      this.#request.onAttemptEnd?.(attempt, { kind: "settled" });
+      const kind = end.kind === "interrupted" ? "interrupted" : "settled";
+      this.#request.onAttemptEnd?.(attempt, { kind });
       return this.#answer(model, assembly, finishOf(assembly, error), end.kind === "interrupted");
     }
     this.#request.onAttemptEnd?.(attempt, { kind: "failed", error, partialText: assembly.text });

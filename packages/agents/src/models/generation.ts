@@ -10,7 +10,7 @@
 // G3. Each part is seen once, in order, and none after the end.
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { Assembly, partsOf } from "./assembly.ts";
+import { Assembly, partsOf, streamOf } from "./assembly.ts";
 import type { Halt } from "./halt.ts";
 import type { ModelErrorKind } from "./model-error.ts";
 import { ModelError } from "./model-error.ts";
@@ -172,13 +172,4 @@ class ListenerError extends Error {
 
 function isUnsupported(error: unknown): boolean {
   return error instanceof Error && error.name === "AI_UnsupportedFunctionalityError";
-}
-
-function streamOf(parts: Iterable<LanguageModelV4StreamPart>): ReadableStream<LanguageModelV4StreamPart> {
-  return new ReadableStream({
-    start(controller) {
-      for (const part of parts) controller.enqueue(part);
-      controller.close();
-    },
-  });
 }

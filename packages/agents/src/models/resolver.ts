@@ -1,11 +1,27 @@
 // Models by name: `openai/gpt-5`. Providers are loaded when they are first named, each once.
 
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { isPerdureError, UnknownModelError } from "@perdure/protocol";
+import { DefinitionError, isPerdureError, UnknownModelError } from "@perdure/protocol";
 import { editDistance } from "@perdure/sdk";
 
 /** `provider/model`, or a model of the AI SDK itself. */
 export type ModelRef = string | LanguageModelV4;
+
+/**
+ * One model or several, as a list.
+ * @throws DefinitionError where there is none.
+ */
+export function modelList(model: ModelRef | readonly ModelRef[], who: string): readonly ModelRef[] {
+  const models = typeof model === "string" || !Array.isArray(model) ? [model as ModelRef] : (model as ModelRef[]);
+  if (models.length === 0 || models.some((one) => one === undefined || one === ""))
+    throw new DefinitionError(`${who} has no model: write "provider/model", such as "openai/gpt-5"`);
+  return models;
+}
+
+/** `provider/model`, as in the definition: known before a provider is loaded. */
+export function modelName(ref: ModelRef): string {
+  return typeof ref === "string" ? ref : `${ref.provider.split(".", 1)[0]}/${ref.modelId}`;
+}
 
 /** As `createOpenAI()`, `anthropic` and their like are. */
 export interface ProviderLike {

@@ -62,7 +62,7 @@ export interface ModelAttempt {
 }
 
 export type AttemptOutcome =
-  | { readonly kind: "settled" }
+  | { readonly kind: "settled" | "interrupted" }
   | { readonly kind: "failed"; readonly error: ModelError; readonly partialText: string };
 
 export interface AttemptRecord extends ModelAttempt {

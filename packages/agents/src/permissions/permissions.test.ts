@@ -198,14 +198,14 @@ describe("a switch for writes", () => {
   const verdict = decide(permissions([{ tool: "t", action: "ask" }], "the test"), call("t"));
 
   test("only takes away", () => {
-    expect(restrict(verdict, call("t"), { writes: "allow", key: "*" })).toBe(verdict);
-    expect(restrict(verdict, call("t"), { writes: "ask", key: "*" })).toBe(verdict);
-    const denied = restrict(verdict, call("t"), { writes: "deny", key: "*", by: "ada", reason: "night" });
+    expect(restrict(verdict, call("t"), { writes: "allow", target: "*" })).toBe(verdict);
+    expect(restrict(verdict, call("t"), { writes: "ask", target: "*" })).toBe(verdict);
+    const denied = restrict(verdict, call("t"), { writes: "deny", target: "*", by: "ada", reason: "night" });
     expect(denied).toMatchObject({ action: "deny", why: 'writes of "*" are set to "deny" by ada: night' });
   });
 
   test("leaves tools that read alone", () => {
-    expect(restrict(verdict, { kind: "read" }, { writes: "deny", key: "*" })).toBe(verdict);
+    expect(restrict(verdict, { kind: "read" }, { writes: "deny", target: "*" })).toBe(verdict);
   });
 });
 

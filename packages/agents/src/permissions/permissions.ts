@@ -71,16 +71,21 @@ export function decide(
 export function restrict(
   verdict: Verdict,
   call: Pick<ToolCall, "kind">,
-  control: { readonly writes: PermissionAction; readonly key: string; readonly by?: string; readonly reason?: string },
+  control: {
+    readonly writes: PermissionAction;
+    readonly target: string;
+    readonly by?: string;
+    readonly reason?: string;
+  },
 ): Verdict {
-  const { writes, key, by, reason } = control;
+  const { writes, target, by, reason } = control;
   const action = call.kind === "read" ? verdict.action : mostRestrictive(verdict.action, writes);
   if (action === verdict.action) return verdict;
   const who = by === undefined ? "" : ` by ${by}`;
   return {
     ...verdict,
     action,
-    why: `writes of "${key}" are set to "${writes}"${who}${reason === undefined ? "" : `: ${reason}`}`,
+    why: `writes of "${target}" are set to "${writes}"${who}${reason === undefined ? "" : `: ${reason}`}`,
   };
 }
 

@@ -49,7 +49,7 @@ export function readChatRequest(body: unknown): ChatRequest {
   const { trigger, policy, messages } = read.data;
   if (trigger === "regenerate-message")
     throw new BadRequestError(
-      "an answer cannot be made anew: the transcript only grows. Send another message, with the policy `restart` to call off what is under way",
+      "an answer is not made anew in its place: rewind the session to before its message and say that again under another id, or send another message, with the policy `restart` where the turn is still at work",
     );
   const last = messages.at(-1);
   if (last?.role !== "user")

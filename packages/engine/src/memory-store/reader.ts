@@ -2,6 +2,7 @@
 
 import {
   BadRequestError,
+  BUILT_IN_PREFIX,
   type Entry,
   type Payload,
   type Run,
@@ -102,6 +103,7 @@ export function matchesRunFilter(run: Run, filter: RunFilter): boolean {
   if (filter.service !== undefined && run.service !== filter.service) return false;
   if (filter.handler !== undefined && run.handler !== filter.handler) return false;
   if (filter.key !== undefined && run.key !== filter.key) return false;
+  if (filter.builtIn === false && run.service.startsWith(BUILT_IN_PREFIX)) return false;
   if (filter.parent !== undefined && run.parent?.run !== filter.parent) return false;
   if (filter.createdAfter !== undefined && run.createdAt <= filter.createdAfter) return false;
   return filter.createdBefore === undefined || run.createdAt < filter.createdBefore;

@@ -18,7 +18,11 @@ export function streamOf(batch: Batch, run: HotRun, name: string): HotStream {
 export function appendItems(batch: Batch, stream: HotStream, items: readonly Payload[], writer: string | null): number {
   const from = stream.end;
   stream.end += items.length;
-  batch.mutations.push({ type: "appendStream", stream: stream.ref, from, items, writer, at: batch.now });
+  const last = batch.mutations.at(-1);
+  // Tokens come in bursts: what one writer says without a break is one row.
+  if (writer !== null && last?.type === "appendStream" && last.stream === stream.ref && last.writer === writer)
+    batch.mutations[batch.mutations.length - 1] = { ...last, items: [...last.items, ...items] };
+  else batch.mutations.push({ type: "appendStream", stream: stream.ref, from, items, writer, at: batch.now });
   return from;
 }
 

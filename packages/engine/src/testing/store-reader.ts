@@ -21,7 +21,7 @@ function sampleRuns(): Run[] {
     const seq = 2 * i + 1;
     return runOf(seq, {
       status: STATUSES[i % 4] ?? "running",
-      service: i % 3 === 0 ? "inbox" : "mailer",
+      service: i % 3 === 0 ? "inbox" : i % 7 === 0 ? "perdure.approvals" : "mailer",
       handler: i % 5 === 0 ? "add" : "send",
       key: i % 2 === 0 ? `k${i % 6}` : null,
       mode: i % 2 === 0 ? "shared" : "service",
@@ -59,6 +59,7 @@ function describeRunPages(test: StoreTest): void {
           (run) => run.parent !== null && (run.status === "running" || run.status === "suspended"),
         ],
         [{ status: ["suspended"], service: "inbox" }, (run) => run.status === "suspended" && run.service === "inbox"],
+        [{ builtIn: false }, (run) => !run.service.startsWith("perdure.")],
         [{ service: "nobody" }, () => false],
       ];
       for (const [filter, matches] of filters) {

@@ -19,6 +19,7 @@ export function createInProcessExecutor(registry: Registry, options: InProcessOp
     ...ports,
     // Callbacks of these are the runtime's own, whoever's code they were asked for in.
     afterMicrotasks: (callback) => outside(() => ports.afterMicrotasks(callback)),
+    afterTicks: (callback) => outside(() => void immediately(callback)),
     delay: (ms, callback) => outside(() => ports.delay(ms, callback)),
     log: (record) => outside(() => log(record)),
     runHandler,
@@ -31,7 +32,7 @@ export function createInProcessExecutor(registry: Registry, options: InProcessOp
 // The originals, taken before a guard wraps the globals: what the runtime itself asks is no handler's effect.
 const { now } = Date;
 const { random } = Math;
-const { setTimeout: later, clearTimeout: cancel } = globalThis;
+const { setTimeout: later, clearTimeout: cancel, setImmediate: immediately } = globalThis;
 
 function nodePorts(log: (record: LogRecord) => void): SdkPorts {
   return {
@@ -39,6 +40,7 @@ function nodePorts(log: (record: LogRecord) => void): SdkPorts {
     random,
     // From within a microtask, a tick comes when the microtask queue has run dry.
     afterMicrotasks: (callback) => queueMicrotask(() => process.nextTick(callback)),
+    afterTicks: (callback) => void immediately(callback),
     delay: (ms, callback) => {
       const timer = later(callback, ms);
       return () => cancel(timer);

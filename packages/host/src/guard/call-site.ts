@@ -19,15 +19,19 @@ function ownFolders(): readonly string[] {
   // …/packages/host/{src,dist}/guard/call-site.* in the repository, …/@perdure/host/dist/guard/… when installed.
   const host = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
   const siblings = dirname(host);
-  return ["protocol", "engine", "sdk", "host", "perdure", "sim"].map((name) => `${siblings}${sep}${name}${sep}`);
+  return ["protocol", "engine", "sdk", "host", "agents", "perdure", "sim"].map(
+    (name) => `${siblings}${sep}${name}${sep}`,
+  );
 }
 
-export function callSite(): CallSite | null {
+/** @param through what the user called there may call: null for what comes by way of it. */
+export function callSite(through?: RegExp): CallSite | null {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = FRAMES;
   const { stack } = new Error();
   Error.stackTraceLimit = limit;
   for (const frame of (stack ?? "").split("\n").slice(2)) {
+    if (through?.test(frame) === true) return null;
     const site = parseFrame(frame);
     if (site !== null) return site;
   }

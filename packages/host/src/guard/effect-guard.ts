@@ -32,6 +32,13 @@ interface Frame {
   readonly state: "handler" | "step";
 }
 
+export interface NoticeOptions {
+  /** Only what a line of the user's is to blame for. Default true. */
+  readonly siteRequired?: boolean;
+  /** Frames of a library that may do it, whoever called that. */
+  readonly through?: RegExp;
+}
+
 export interface EffectGuardOptions {
   readonly mode: GuardMode;
   readonly report: (effect: UnjournaledEffect) => void;
@@ -65,12 +72,12 @@ export class EffectGuard {
   };
 
   /** Called by the watches at each effect. @throws UnjournaledEffectError in mode `throw` */
-  notice(what: string, fix: string, options: { readonly siteRequired: boolean } = { siteRequired: true }): void {
+  notice(what: string, fix: string, { siteRequired = true, through }: NoticeOptions = {}): void {
     const frame = this.#storage.getStore();
     if (frame === undefined || frame.state === "step") return;
-    const site = callSite();
+    const site = callSite(through);
     // Without a line of the user's on the stack it is the work of a library or of Node, begun earlier.
-    if (site === null && options.siteRequired) return;
+    if (site === null && siteRequired) return;
     const place = `${what} ${site === null ? `${frame.scope.service}/${frame.scope.handler}` : site.text}`;
     if (!this.#seen.has(place)) {
       this.#seen.add(place);

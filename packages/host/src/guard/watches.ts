@@ -21,6 +21,12 @@ const FIXES = {
   process: 'Put the command into `ctx.step("name", () => …)`: a replay then does not run it again.',
 } as const;
 
+/**
+ * The AI SDK draws ids and looks at clocks wherever it is called: for its figures, and for answers that have no id and time of
+ * their own. A model that is `durable` gives it both as they were recorded, so nothing of that reaches a command.
+ */
+const AI_SDK = /[\\/]node_modules[\\/](?:ai|@ai-sdk[\\/][^\\/]+)[\\/]/;
+
 export function installWatches(guard: EffectGuard): Undo {
   const undo: Undo[] = [
     ...watchTime(guard),
@@ -58,10 +64,10 @@ function wrap<T extends object, K extends keyof T & string>(
 
 function watchTime(guard: EffectGuard): Undo[] {
   const OriginalDate = globalThis.Date;
-  const undoNow = wrap(OriginalDate, "now", () => guard.notice("Date.now()", FIXES.time));
+  const undoNow = wrap(OriginalDate, "now", () => guard.notice("Date.now()", FIXES.time, { through: AI_SDK }));
   globalThis.Date = new Proxy(OriginalDate, {
     construct(target, args, newTarget) {
-      if (args.length === 0) guard.notice("new Date()", FIXES.time);
+      if (args.length === 0) guard.notice("new Date()", FIXES.time, { through: AI_SDK });
       return Reflect.construct(target, args, newTarget === globalThis.Date ? target : newTarget) as object;
     },
     apply(target) {
@@ -74,15 +80,17 @@ function watchTime(guard: EffectGuard): Undo[] {
     () => {
       globalThis.Date = OriginalDate;
     },
-    wrap(globalThis.performance, "now", () => guard.notice("performance.now()", FIXES.time)),
+    wrap(globalThis.performance, "now", () => guard.notice("performance.now()", FIXES.time, { through: AI_SDK })),
   ];
 }
 
 function watchRandom(guard: EffectGuard): Undo[] {
   return [
-    wrap(Math, "random", () => guard.notice("Math.random()", FIXES.random)),
-    wrap(globalThis.crypto, "randomUUID", () => guard.notice("crypto.randomUUID()", FIXES.random)),
-    wrap(globalThis.crypto, "getRandomValues", () => guard.notice("crypto.getRandomValues()", FIXES.random)),
+    wrap(Math, "random", () => guard.notice("Math.random()", FIXES.random, { through: AI_SDK })),
+    wrap(globalThis.crypto, "randomUUID", () => guard.notice("crypto.randomUUID()", FIXES.random, { through: AI_SDK })),
+    wrap(globalThis.crypto, "getRandomValues", () =>
+      guard.notice("crypto.getRandomValues()", FIXES.random, { through: AI_SDK }),
+    ),
   ];
 }
 

@@ -18,7 +18,15 @@ export interface CommonOptions {
 }
 
 /** Commands that take --url. */
-const ASKS_INGRESS: ReadonlySet<string> = new Set(["call", "send", "result", "schedules", "doctor"]);
+const ASKS_INGRESS: ReadonlySet<string> = new Set([
+  "call",
+  "send",
+  "result",
+  "chat",
+  "approvals",
+  "schedules",
+  "doctor",
+]);
 
 export class Cli {
   readonly io: Io;

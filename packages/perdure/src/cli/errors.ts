@@ -70,6 +70,9 @@ const NOTES: Readonly<Record<string, ErrorNote>> = {
     advice: "start one (`perdure dev <files…>`), or name another with --admin or --url; `perdure doctor` looks around",
   },
   P0060: { exit: EXIT.usage },
+  P0080: { exit: EXIT.notFound, advice: "`perdure approvals` lists those that are open" },
+  P0081: { exit: EXIT.refused },
+  P0082: { exit: EXIT.refused, advice: "say who you are with --as" },
 };
 
 const BY_STATUS: Readonly<Record<number, ExitCode>> = {

@@ -89,7 +89,7 @@ function kindOf(value: unknown): string {
 function nothingToServe(empty: readonly string[]): ModuleLoadError {
   return new ModuleLoadError(`there is nothing to serve: ${empty.join("; ")}`, {
     metadata: {
-      do: 'export what service(), object(), workflow() or schedule() returns: export const greeter = service("greeter", { async hello(ctx, name: string) { … } })',
+      do: 'export what agent(), service(), object(), workflow() or schedule() returns: export const greeter = service("greeter", { async hello(ctx, name: string) { … } })',
     },
   });
 }

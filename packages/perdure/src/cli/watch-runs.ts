@@ -3,6 +3,7 @@
 // Events say that something changed, not what the list now is: after some, the list is read again, at most four times a
 // second. Every second it is painted again, for the ages.
 
+import { BUILT_IN_PREFIX } from "@perdure/protocol";
 import type { RunFilterBody, RunSummary } from "@perdure/protocol";
 import type { AdminClient } from "./api/admin-client.ts";
 import { InterruptedError } from "./errors.ts";
@@ -46,12 +47,13 @@ function runLine(run: RunSummary, at: string, out: Output): string {
 
 /** As the API filters lists. */
 function matches(run: RunSummary, filter: RunFilterBody): boolean {
-  const { status, service, handler, key, parent, createdAfter, createdBefore } = filter;
+  const { status, service, handler, key, parent, createdAfter, createdBefore, builtIn } = filter;
   if (status !== undefined && !status.includes(run.status)) return false;
   if (service !== undefined && run.service !== service) return false;
   if (handler !== undefined && run.handler !== handler) return false;
   if (key !== undefined && run.key !== key) return false;
   if (parent !== undefined && run.parent?.runId !== parent) return false;
+  if (builtIn === false && run.service.startsWith(BUILT_IN_PREFIX)) return false;
   if (createdAfter !== undefined && run.createdAt <= createdAfter) return false;
   return createdBefore === undefined || run.createdAt < createdBefore;
 }

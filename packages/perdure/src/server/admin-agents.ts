@@ -6,9 +6,11 @@ import {
   approversAt,
   AUDIT,
   BUDGETS,
+  ALL_SWITCHES,
   CONTROLS,
   exportAudit,
   questionOf,
+  SWITCHES,
   TRANSCRIPT,
   verifyChain,
   type ApprovalDecision,
@@ -16,6 +18,7 @@ import {
   type AuditEntry,
   type AuditPage,
   type Session,
+  type Switches,
   type WriteControl,
 } from "@perdure/agents";
 import {
@@ -122,7 +125,7 @@ async function sessionView(runtime: ServedRuntime, owner: AgentSession): Promise
     runtime.readStream({ owner, name: TRANSCRIPT }, Number.MAX_SAFE_INTEGER, 1),
     openApprovals(runtime, Date.now(), COUNTED_MAX),
   ]);
-  const [children, budget] = await Promise.all([childrenOf(runtime, session), budgetOf(runtime, owner, session)]);
+  const [children, budget] = await Promise.all([childrenOf(runtime, session), budgetOf(runtime, owner)]);
   return {
     agent: owner.service,
     session: owner.key,
@@ -150,13 +153,10 @@ async function childrenOf(runtime: ServedRuntime, session: Session | undefined):
   return Promise.all(children);
 }
 
-async function budgetOf(
-  runtime: ServedRuntime,
-  { service, key }: AgentSession,
-  session: Session | undefined,
-): Promise<AgentSessionView["budget"]> {
-  if (session?.budget === undefined) return null;
+async function budgetOf(runtime: ServedRuntime, { service, key }: AgentSession): Promise<AgentSessionView["budget"]> {
   const id = `${service}/${key}`;
+  const opened = await runtime.reader.state({ service: BUDGETS, key: id });
+  if (opened.size === 0) return null;
   return { id, status: await callHandler<JsonValue>(runtime, { service: BUDGETS, key: id, handler: "status" }) };
 }
 
@@ -229,9 +229,8 @@ function controlRoutes(app: FastifyInstance, runtime: ServedRuntime): void {
     "/controls",
     { schema: { tags, summary: "The switch for agents' writes: who said what", response: answers(ref("Controls")) } },
     async (): Promise<ControlsAnswer> => {
-      const keys = await runtime.reader.stateKeys(CONTROLS, null, COUNTED_MAX);
-      const views = keys.map(async (key) => controlView(key, await storedControl(runtime, key)));
-      return { controls: await Promise.all(views) };
+      const switches = Object.entries(await storedSwitches(runtime));
+      return { controls: switches.map(([key, control]) => controlView(key, control)) };
     },
   );
   app.post<{ Body: ControlChange }>(
@@ -245,15 +244,17 @@ function controlRoutes(app: FastifyInstance, runtime: ServedRuntime): void {
       },
     },
     async ({ body: { key, ...change } }): Promise<ControlView> => {
-      await callHandler<WriteControl>(runtime, { service: CONTROLS, key, handler: "set" }, change);
-      return controlView(key, await storedControl(runtime, key));
+      const set = { service: CONTROLS, key: ALL_SWITCHES, handler: "set" };
+      await callHandler<WriteControl>(runtime, set, { target: key, ...change });
+      const control = (await storedSwitches(runtime))[key];
+      return controlView(key, control ?? { writes: "allow" }); // A session's that was set back is gone.
     },
   );
 }
 
-async function storedControl(runtime: ServedRuntime, key: string): Promise<WriteControl> {
-  const stored = (await runtime.reader.state({ service: CONTROLS, key })).get("writes");
-  return typeof stored === "string" ? (JSON.parse(stored) as WriteControl) : { writes: "allow" };
+async function storedSwitches(runtime: ServedRuntime): Promise<Switches> {
+  const stored = (await runtime.reader.state({ service: CONTROLS, key: ALL_SWITCHES })).get(SWITCHES);
+  return typeof stored === "string" ? (JSON.parse(stored) as Switches) : {};
 }
 
 function controlView(key: string, { at, ...said }: WriteControl): ControlView {

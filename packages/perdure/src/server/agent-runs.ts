@@ -1,6 +1,6 @@
 // Agents and their messages, as routes find them: in the catalog, among the runs, in the transcript.
 
-import { EVENTS, SESSION, TRANSCRIPT, type AgentEvent, type Session, type TranscriptItem } from "@perdure/agents";
+import { EVENTS, sessionOf, TRANSCRIPT, type AgentEvent, type Session, type TranscriptItem } from "@perdure/agents";
 import type { StreamItem } from "@perdure/engine";
 import {
   BadRequestError,
@@ -21,9 +21,12 @@ export interface AgentSession {
 }
 
 export const UNFINISHED: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isFinished(status));
-/** Those that have their key's turn. */
-const HOLDING = UNFINISHED.filter((status) => status !== "queued" && status !== "scheduled");
+/** Those that have their key's turn and do not sleep: the store finds them without looking at the others. */
+const AWAKE: readonly RunStatus[] = ["running", "retrying", "paused"];
+/** Those that may not have been seen yet. */
+export const UNSEEN: readonly RunStatus[] = ["queued", ...AWAKE];
 const PAGE_ITEMS = 256;
+const CLOCK_SLACK_MS = 3_600_000;
 
 /** @throws UnknownTargetError, BadRequestError */
 export function agentSession(runtime: Pick<ServedRuntime, "catalog">, agent = "", key = ""): AgentSession {
@@ -34,13 +37,19 @@ export function agentSession(runtime: Pick<ServedRuntime, "catalog">, agent = ""
 }
 
 export async function readSession(runtime: ServedRuntime, owner: AgentSession): Promise<Session | undefined> {
-  const stored = (await runtime.reader.state(owner)).get(SESSION);
-  return typeof stored === "string" ? (JSON.parse(stored) as Session) : undefined;
+  return sessionOf(await runtime.reader.state(owner));
 }
 
-/** The run that has the session's turn. */
-export async function turnOf(runtime: ServedRuntime, { service, key }: AgentSession): Promise<Run | undefined> {
-  const filter = { service, key, handler: "send", status: HOLDING, order: "oldest", limit: 1 } as const;
+/**
+ * The run that has the session's turn. One that waits for something has begun, and stands in the state; among the others,
+ * which are few, is one that the state does not name yet.
+ */
+export async function turnOf(runtime: ServedRuntime, owner: AgentSession): Promise<Run | undefined> {
+  const session = await readSession(runtime, owner);
+  const named = session === undefined ? null : await runtime.reader.run(session.turn);
+  if (named?.handler === "send" && !isFinished(named.status)) return named;
+  const { service, key } = owner;
+  const filter = { service, key, handler: "send", status: AWAKE, order: "oldest", limit: 1 } as const;
   return (await runtime.reader.runs(filter))[0];
 }
 
@@ -54,16 +63,10 @@ export async function messageRun(runtime: ServedRuntime, owner: AgentSession, id
 
 /** Where the transcript has the message: its offset. */
 export async function seenAt(runtime: ServedRuntime, owner: AgentSession, run: Run): Promise<number | undefined> {
-  const stream = { owner, name: TRANSCRIPT };
-  const { start, end } = await runtime.readStream(stream, Number.MAX_SAFE_INTEGER, 1);
-  // From the newest on: what is older than the message cannot be it.
-  for (let to = end; to > start; to -= PAGE_ITEMS) {
-    const from = Math.max(start, to - PAGE_ITEMS);
-    const { items } = await runtime.readStream(stream, from, to - from);
-    const found = items.find((item) => isMessage(item, run.id));
-    if (found !== undefined) return found.offset;
-    const [first] = items;
-    if (first === undefined || first.at < run.createdAt) return undefined;
+  // What is older than the message cannot be it, but for clocks that were set back.
+  for await (const item of itemsBack(runtime, owner, TRANSCRIPT)) {
+    if (isMessage(item, run.id)) return item.offset;
+    if (item.at < run.createdAt - CLOCK_SLACK_MS) return undefined;
   }
   return undefined;
 }
@@ -96,5 +99,20 @@ export async function* itemsFrom(
     if (last === undefined) return;
     yield* items;
     next = last.offset + 1;
+  }
+}
+
+/** The items that there are now, the newest first. */
+export async function* itemsBack(
+  runtime: ServedRuntime,
+  owner: AgentSession,
+  name: typeof EVENTS | typeof TRANSCRIPT,
+): AsyncGenerator<StreamItem, void, undefined> {
+  const stream = { owner, name };
+  const { start, end } = await runtime.readStream(stream, Number.MAX_SAFE_INTEGER, 1);
+  for (let to = end; to > start; to -= PAGE_ITEMS) {
+    const from = Math.max(start, to - PAGE_ITEMS);
+    const { items } = await runtime.readStream(stream, from, to - from);
+    yield* items.toReversed();
   }
 }

@@ -35,13 +35,13 @@ import {
 import {
   agentEvent,
   isMessage,
+  itemsBack,
   itemsFrom,
   messageRun,
-  readSession,
   seenAt,
   transcriptItem,
   turnOf,
-  UNFINISHED,
+  UNSEEN,
   type AgentSession,
 } from "./agent-runs.ts";
 import type { ServedRuntime } from "./context.ts";
@@ -101,18 +101,16 @@ export class Chat {
   async #underWay(owner: AgentSession): Promise<Answer | undefined> {
     const turn = await turnOf(this.#runtime, owner);
     if (turn === undefined) return undefined;
-    const session = await readSession(this.#runtime, owner);
-    let from = session?.marks.at(-1) ?? 0;
-    let run = turn.id;
-    let isTurn = false;
-    for await (const item of itemsFrom(this.#runtime, owner, EVENTS, from)) {
+    let newest: { readonly run: RunId; readonly from: number } | undefined;
+    for await (const item of itemsBack(this.#runtime, owner, EVENTS)) {
       const event = agentEvent(item);
-      if (event.type === "turn-start") isTurn = event.turn === turn.id;
-      if (!isTurn || event.type !== "message" || event.notice !== undefined) continue;
-      run = event.id;
-      from = item.offset;
+      if (event.type === "message" && event.notice === undefined) newest ??= { run: event.id, from: item.offset };
+      if (event.type !== "turn-start") continue;
+      // Where it is of another turn, this one has not begun to tell.
+      const told = event.turn === turn.id ? (newest ?? { run: turn.id, from: item.offset }) : undefined;
+      return { ...(told ?? { run: turn.id, from: item.offset }), follows: turn.id, endsWithNext: false };
     }
-    return { run, follows: turn.id, from, endsWithNext: false };
+    return { run: turn.id, from: 0, follows: turn.id, endsWithNext: false };
   }
 
   #tell(res: ServerResponse, owner: AgentSession, answer: Answer): void {
@@ -136,7 +134,7 @@ export class Chat {
     const runs = await this.#runtime.reader.runs({
       ...owner,
       handler: "send",
-      status: UNFINISHED,
+      status: UNSEEN,
       order: "oldest",
       limit: PENDING_SHOWN,
     });
@@ -238,7 +236,7 @@ class AnswerStream {
 
   begin(): void {
     const stream = { owner: this.#owner, name: EVENTS };
-    this.#write(this.#chunks.start());
+    void this.#write(this.#chunks.start());
     const failed = (): void => this.#connection.cut(); // The reader comes back, and asks again.
     const watch = this.#runtime.watchStream(
       stream,

@@ -11,6 +11,7 @@ interface AskedFilter {
   readonly createdAfter?: string;
   readonly createdBefore?: string;
   readonly parent?: string;
+  readonly builtIn?: boolean;
 }
 
 type Filter = Omit<RunFilter, "limit" | "cursor" | "order">;
@@ -24,6 +25,7 @@ export function parseFilter(asked: AskedFilter): Filter {
   if (asked.key !== undefined) filter.key = asked.key;
   if (asked.createdAfter !== undefined) filter.createdAfter = parseInstant("createdAfter", asked.createdAfter);
   if (asked.createdBefore !== undefined) filter.createdBefore = parseInstant("createdBefore", asked.createdBefore);
+  if (asked.builtIn !== undefined) filter.builtIn = asked.builtIn;
   if (asked.parent !== undefined) {
     const parent = parseRunId(asked.parent);
     if (parent === undefined)

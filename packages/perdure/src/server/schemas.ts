@@ -210,6 +210,7 @@ const filters: Record<string, Json> = {
   createdAfter: { type: "string", description: "ISO 8601" },
   createdBefore: { type: "string", description: "ISO 8601" },
   parent: { type: "string", description: "Run id" },
+  builtIn: { type: "boolean", description: "false leaves out runs of the runtime's own services" },
 };
 
 const closed = (properties: Record<string, Json>, required: readonly string[] = []): Json => ({

@@ -102,7 +102,7 @@ class Follower {
     // Beyond the end there was never anything: what it has seen was another stream by this name.
     const isLost = from < start || from > end;
     this.next = isLost ? start : from;
-    this.#connection.write(`retry: ${RECONNECT_MS}\nid: ${this.next - 1}\n\n`);
+    void this.#connection.write(`retry: ${RECONNECT_MS}\nid: ${this.next - 1}\n\n`);
     if (isLost) this.#reset(start);
   }
 
@@ -121,7 +121,7 @@ class Follower {
   }
 
   #reset(start: number): void {
-    this.#connection.write(`id: ${start - 1}\nevent: reset\ndata: ${JSON.stringify({ start })}\n\n`);
+    void this.#connection.write(`id: ${start - 1}\nevent: reset\ndata: ${JSON.stringify({ start })}\n\n`);
   }
 }
 

@@ -36,6 +36,9 @@ function welcomeText(services: readonly ServiceManifest[], adminUrl: string | un
     "  GET /openapi.json                    every handler, with its schemas",
     "  GET /perdure/runs/{id}/attach        wait for a run's result",
     "  GET /perdure/runs/{id}/output        the result, or 470 while there is none",
+    ...services
+      .filter(({ agent }) => agent === true)
+      .map(({ name }) => `  POST /perdure/agents/${name}/{session}/chat   a chat, as the AI SDK's useChat has it`),
     ...(adminUrl === undefined ? [] : ["", `Runs, journals and state are shown by the admin surface: ${adminUrl}`]),
   ];
   return `${lines.join("\n")}\n`;

@@ -345,22 +345,24 @@ export class TestWorld {
     wakeAt: (at, callback) => this.#addAlarm(at, callback),
   };
 
-  readonly #scheduler: Scheduler = {
-    soon: (callback) => {
-      this.#turns += 1;
-      setImmediate(() => {
-        this.#turns -= 1;
-        this.#activity += 1;
-        callback();
-      });
-    },
-  };
+  readonly #scheduler: Scheduler = { soon: (callback) => this.#soon(callback) };
+
+  /** In a later turn of the event loop; until then the world is not idle. */
+  #soon(callback: () => void): void {
+    this.#turns += 1;
+    setImmediate(() => {
+      this.#turns -= 1;
+      this.#activity += 1;
+      callback();
+    });
+  }
 
   #ports(log: ((record: LogRecord) => void) | undefined): SdkPorts {
     return {
       now: () => this.memory.now,
       random: () => 0.5,
       afterMicrotasks: (callback) => queueMicrotask(() => process.nextTick(callback)),
+      afterTicks: (callback) => this.#soon(callback),
       delay: (ms, callback) => this.#delay(ms, callback),
       createAbortController: () => new AbortController(),
       runStep: (scope, body) => this.#runStep(scope, body),

@@ -92,6 +92,65 @@ describe("sub-agents", () => {
   });
 });
 
+describe("sub-agents that are cancelled", () => {
+  const waits = tool({ kind: "read", inputSchema: z.object({}), run: (ctx) => ctx.sleep("9d") });
+  const slow = () => agent("slow", { model: scriptedModel(callsOnce("waits", {})), tools: { waits } });
+  const sends = async (world: TestWorld, name: string) =>
+    (await world.runs()).filter(({ service, handler }) => service === name && handler === "send");
+
+  test("one that is waited for is a result: its parent goes on", async () => {
+    const sub = slow();
+    const script: Script = (request) => {
+      const results = request.messages.filter(({ role }) => role === "tool");
+      const [started] = results;
+      if (started === undefined) return { toolCalls: [{ name: "delegate", input: { task: "x" }, id: "c0" }] };
+      if (results.length > 1) return "went on";
+      const { child } = JSON.parse(started.text) as { child: string };
+      return { toolCalls: [{ name: "child_wait", input: { name: child }, id: "c1" }] };
+    };
+    const lead = agent("lead", {
+      model: scriptedModel(script),
+      tools: { delegate: subagent(sub, { background: true }) },
+    });
+    const world = await new TestWorld({ services: [lead, sub] }).open();
+    const run = await world.submit(target("lead"), "go");
+    await world.settle();
+    for (const { id } of await sends(world, "slow")) await world.cancel(id);
+    expect(valueOf<AgentAnswer>(await world.finish(run)).text).toBe("went on");
+    expect(await storyOf(world, "lead")).toContain("tool child_wait error");
+  });
+
+  test("a cancel reaches one that is being started beside a call that the cancel ends", async () => {
+    const sub = slow();
+    const both = [
+      { name: "waits", input: {}, id: "c0" },
+      { name: "delegate", input: { task: "x" }, id: "c1" },
+    ];
+    const script: Script = (request) =>
+      heard(request).some((line) => line.includes("has ended")) ? "noted" : { toolCalls: both };
+    const gate = Promise.withResolvers<void>();
+    const background = subagent(sub, { background: true });
+    const delegate = tool({
+      kind: "read",
+      inputSchema: z.object({ task: z.string() }),
+      run: async (ctx, input, info) => {
+        // The cancel arrives while it waits for a send: before the session knows of the sub-agent.
+        gate.resolve();
+        await ctx.send(sub, "another").stop();
+        return (await background.run?.(ctx, input, info)) ?? null;
+      },
+    });
+    const lead = agent("lead", { model: scriptedModel(script), tools: { waits, delegate } });
+    const world = await new TestWorld({ services: [lead, sub] }).open();
+    const run = await world.submit(target("lead"), "go");
+    await gate.promise;
+    await world.cancel(run);
+    await world.settle();
+    expect((await sends(world, "slow")).map(({ status }) => status)).toEqual(["cancelled"]);
+    expect((await world.run(run))?.status).toBe("cancelled");
+  });
+});
+
 describe("approvals", () => {
   const published: string[] = [];
   const publish = tool({

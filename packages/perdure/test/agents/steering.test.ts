@@ -4,7 +4,7 @@ import { agent, tool, type AgentAnswer, type AgentOptions } from "perdure";
 import { crashAtEveryEntry, scriptedModel, TestWorld, type Script } from "perdure/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { DRIVE, driver, heard, storyOf, transcriptOf, valueOf, type Line } from "./agent-world.ts";
+import { DRIVE, driver, eventsOf, heard, storyOf, transcriptOf, valueOf, type Line } from "./agent-world.ts";
 
 /** Works for an hour, then answers with all that it was told. */
 const worksFirst: Script = (request) => {
@@ -65,6 +65,17 @@ describe("steer", () => {
       'message "look at tides"',
       'assistant "Heard: start | look at tides"',
     ]);
+  });
+
+  test("is seen once where a message that waits for a turn of its own stands before it", async () => {
+    const { world, answers } = await drive(worker(worksFirst), [
+      { afterMs: 0, say: "start" },
+      { afterMs: 10 * MINUTE, say: { text: "later", policy: "queue" } },
+      { afterMs: 20 * MINUTE, say: "look at tides" },
+    ]);
+    const story = await storyOf(world, "worker");
+    expect(story.filter((line) => line === 'message "look at tides"')).toHaveLength(1);
+    expect((answers[2] as AgentAnswer).turn).toBe((answers[0] as AgentAnswer).turn);
   });
 
   test("is neither lost nor doubled by a crash anywhere", async () => {
@@ -136,6 +147,8 @@ describe("interrupt", () => {
     const items = await transcriptOf(world, "worker");
     expect(items[1]).toMatchObject({ type: "assistant", partial: true });
     expect(JSON.stringify(items[1])).toContain("one");
+    const ends = (await eventsOf(world, "worker")).filter((event) => event.type === "call-end");
+    expect(ends.map(({ outcome }) => outcome)).toEqual(["interrupted", "settled"]);
   });
 
   test("survives a crash anywhere", async () => {

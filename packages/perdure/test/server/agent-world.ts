@@ -1,7 +1,7 @@
 // A server with agents whose models say what a test lets them say, piece by piece.
 
 import { agent, tool, type AgentOptions, type Script } from "@perdure/agents";
-import { createMemoryStorage, openMemoryStore, type Store } from "@perdure/engine";
+import { createMemoryStorage, openMemoryStore, type Limits, type Store } from "@perdure/engine";
 import { Catalog, createInProcessExecutor, Runtime } from "@perdure/host";
 import { createRegistry, object, service, validate, type AnyDefinition } from "@perdure/sdk";
 import { ValidationError } from "@perdure/protocol";
@@ -10,7 +10,7 @@ import { z } from "zod";
 import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
 
 /** Lets a scripted model's pieces through, as many as it is told. Scripts ask for it with any `tokensPerSecond`. */
-export class Pace {
+class Pace {
   #credit = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -80,10 +80,11 @@ export interface AgentWorldOptions extends Partial<Omit<ServerOptions, "runtime"
   readonly script?: Script;
   readonly agent?: Partial<AgentOptions>;
   readonly store?: Store;
+  readonly limits?: Partial<Limits>;
   readonly more?: readonly AnyDefinition[];
 }
 
-export const search = tool({
+const search = tool({
   description: "Searches.",
   kind: "read",
   inputSchema: z.object({ query: z.string() }),
@@ -93,7 +94,7 @@ export const search = tool({
   },
 });
 
-export const publish = tool({
+const publish = tool({
   description: "Publishes.",
   approval: "always",
   approvers: ["ada", "bob"],
@@ -102,7 +103,7 @@ export const publish = tool({
 });
 
 export async function openAgentWorld(options: AgentWorldOptions = {}): Promise<AgentWorld> {
-  const { script = () => "Hello.", agent: agentOptions, store, more = [], ...serverOptions } = options;
+  const { script = () => "Hello.", agent: agentOptions, store, limits, more = [], ...serverOptions } = options;
   const pace = new Pace();
   const model = scriptedModel(script, { delay: pace.delay });
   const researcher = agent("researcher", {
@@ -116,6 +117,7 @@ export async function openAgentWorld(options: AgentWorldOptions = {}): Promise<A
     store: store ?? openMemoryStore(createMemoryStorage()),
     executor: createInProcessExecutor(registry, { log: () => undefined, suspendAfterMs: 20 }),
     catalog: new Catalog(registry),
+    ...(limits === undefined ? {} : { limits }),
   });
   await runtime.start();
   const errors: unknown[] = [];
@@ -145,4 +147,23 @@ export async function openAgentWorld(options: AgentWorldOptions = {}): Promise<A
 /** A turn of its script per request: by how many messages of tools there are. */
 export function steps(...answers: readonly Exclude<Awaited<ReturnType<Script>>, string>[]): Script {
   return ({ messages }) => answers[messages.filter(({ role }) => role === "tool").length] ?? "Done.";
+}
+
+/** A memory store that takes its time to read a page of a stream. */
+export function slowlyReadStore(ms: number): Store {
+  const store = openMemoryStore(createMemoryStorage());
+  const stream: Store["reader"]["stream"] = async (name, from, limit) => {
+    if (limit > 1) await new Promise((resolve) => setTimeout(resolve, ms));
+    return store.reader.stream(name, from, limit);
+  };
+  return replacing(store, "reader", replacing(store.reader, "stream", stream));
+}
+
+function replacing<T extends object, Name extends keyof T>(whole: T, name: Name, by: T[Name]): T {
+  return new Proxy(whole, {
+    get: (target, asked) => {
+      const value: unknown = asked === name ? by : Reflect.get(target, asked, target);
+      return typeof value === "function" && asked !== name ? value.bind(target) : value;
+    },
+  });
 }

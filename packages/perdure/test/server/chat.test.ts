@@ -4,7 +4,14 @@ import type { AgentUIMessage } from "@perdure/agents";
 import type { RunId } from "@perdure/protocol";
 import { DefaultChatTransport, readUIMessageStream, type UIMessageChunk } from "ai";
 import { afterEach, describe, expect, test } from "vitest";
-import { openAgentWorld, SLOWLY, steps, type AgentWorld, type AgentWorldOptions } from "./agent-world.ts";
+import {
+  openAgentWorld,
+  slowlyReadStore,
+  SLOWLY,
+  steps,
+  type AgentWorld,
+  type AgentWorldOptions,
+} from "./agent-world.ts";
 import { ask, errorOf, post, until } from "./world.ts";
 
 let world: AgentWorld;
@@ -53,7 +60,8 @@ class Watched {
   async until(done: () => boolean): Promise<this> {
     const end = Date.now() + 10_000;
     while (!done()) {
-      if (Date.now() > end) throw new Error(`waited too long; there is ${JSON.stringify(this.message)} ${this.types}`);
+      if (Date.now() > end)
+        throw new Error(`waited too long; there is ${JSON.stringify(this.message)} ${this.types.join(" ")}`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 50);
         this.#wake = () => (clearTimeout(timer), resolve());
@@ -160,6 +168,15 @@ describe("saying something", () => {
     expect((await messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
+  test("twice is told all of it twice, also where it takes long to read", async () => {
+    const text = Array.from({ length: 300 }, (_, at) => `${at} `).join("");
+    await open({ script: () => text, store: slowlyReadStore(50) });
+    const first = await (await say("m1", "Count.")).whole();
+    const second = await (await say("m1", "Count.")).whole();
+    expect(second.text).toBe(text);
+    expect(second.chunks).toEqual(first.chunks);
+  });
+
   test("with another text under the same id is refused", async () => {
     await open();
     await (await say("m1", "Tides?")).whole();
@@ -203,6 +220,21 @@ describe("saying something", () => {
   });
 });
 
+test("a summary that is made for the model is not shown as an answer", async () => {
+  await open({
+    script: ({ messages: said, tools }) =>
+      tools.length === 0 ? "A SUMMARY." : { text: `Answer to ${said.length}. ${"x".repeat(400)}` },
+    agent: { context: { maxTokens: 400, keepTokens: 50 } },
+  });
+  let parts: AgentUIMessage["parts"] = [];
+  for (let turn = 1; turn <= 6; turn += 1) {
+    const answer = await (await say(`m${turn}`, `Question ${turn}`)).whole();
+    parts = [...parts, ...(answer.message?.parts ?? [])];
+  }
+  expect(parts.map(({ type }) => type)).toContain("data-compaction");
+  expect(JSON.stringify(parts)).not.toContain("A SUMMARY");
+});
+
 describe("a reader that was cut off", () => {
   test("is told the whole answer again, and the turn has gone on meanwhile", async () => {
     await open({ script: () => ({ text: "One two three four five.", ...SLOWLY }) });
@@ -220,6 +252,36 @@ describe("a reader that was cut off", () => {
     expect(second?.text).toBe("One two three four five.");
     expect(await resume()).toBeNull();
     expect((await messages()).map(textsOf)).toEqual([["Count."], ["One two three four five."]]);
+  });
+
+  test("is told the answer to the newest message, not those before it", async () => {
+    await open({ script: ({ messages: said }) => ({ text: `One two, ${said.length}.`, ...SLOWLY }) });
+    await (await say("m1", "one")).until(() => true);
+    const second = await say("m2", "two");
+    world.pace.release(3);
+    await second.until(() => second.text !== "");
+    const resumed = await resume();
+    await resumed?.until(() => resumed.text !== "");
+    expect(resumed?.message?.id).toBe(second.message?.id);
+    world.pace.release(100);
+    await Promise.all([second.whole(), resumed?.whole()]);
+    expect(resumed?.text).toBe(second.text);
+  });
+
+  test("waits for the answer where the turn has not begun yet", async () => {
+    await open({ script: () => ({ text: "One two.", ...SLOWLY }), limits: { attemptsLiveMax: 1 } });
+    const busy = `${world.ingress}/perdure/streams/researcher/busy/events?follow=false`;
+    await post(`${world.ingress}/researcher/busy/send/send`, "Take the only room.");
+    await until(
+      () => ask(busy),
+      ({ text }) => text.includes("text-delta"),
+    );
+    const first = await say("m1", "Count.");
+    const second = await resume();
+    expect(second).not.toBeNull();
+    world.pace.release(100);
+    await Promise.all([first.whole(), second?.whole()]);
+    expect(second?.text).toBe("One two.");
   });
 
   test("is told nothing where nothing is under way", async () => {

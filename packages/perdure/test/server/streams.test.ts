@@ -144,6 +144,14 @@ describe("following a stream", () => {
     await reader.until(() => reader.ended);
   });
 
+  test("finds a key whatever its characters", async () => {
+    await open();
+    const key = encodeURIComponent("a/ü b?#");
+    await post(`${world.ingress}/notes/${key}/write`, ["a"]);
+    const reader = await follow(`/perdure/streams/notes/${key}/log`);
+    await reader.until(() => reader.events.length === 1);
+  });
+
   test("reaches the streams of a run", async () => {
     await open();
     const { json: run } = await post(`${world.ingress}/jobs/work`, "dig");
@@ -182,24 +190,51 @@ describe("streams that are not to be read from outside", () => {
 });
 
 describe("a reader that does not read", () => {
-  test("holds little of the stream in memory, and misses none of it", async () => {
-    await open();
+  async function slowReader(): Promise<{ readonly client: Socket; readonly serverSide: Socket }> {
     const sockets: Socket[] = [];
     world.server.ingress.server.on("connection", (socket: Socket) => sockets.push(socket));
     const { hostname, port } = new URL(world.ingress);
     const client = connect(Number(port), hostname);
     client.pause();
     client.write(`GET ${LOG} HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`);
-    await until(
-      async () => sockets.length,
-      (count) => count > 0,
+    const [serverSide] = await until(
+      async () => sockets,
+      ({ length }) => length > 0,
     );
-    const [slow] = sockets;
+    if (serverSide === undefined) throw new Error("it was there just now");
+    return { client, serverSide };
+  }
+
+  const many = (): Promise<unknown> => post(`${world.ingress}/notes/n1/many`, { count: 100, bytes: 4_000 });
+
+  test("is told what was trimmed meanwhile", async () => {
+    await open();
+    const { client } = await slowReader();
+    for (let batch = 0; batch < 60; batch += 1) await many();
+    await post(`${world.ingress}/notes/n1/trim`, 5_900);
+    let text = "";
+    client.on("data", (data) => (text += String(data)));
+    client.resume();
+    await until(
+      async () => text.includes("id: 5999\n"),
+      (done) => done,
+    );
+    client.destroy();
+    const told = [...text.matchAll(/^id: (-?\d+)\n(event: reset|data)/gm)].map((match) => [Number(match[1]), match[2]]);
+    const reset = told.findIndex(([, type]) => type === "event: reset");
+    expect(told[reset]).toEqual([5_899, "event: reset"]);
+    expect(told.slice(0, reset).map(([id]) => id)).toEqual(Array.from({ length: reset }, (_, at) => at));
+    expect(told.slice(reset + 1).map(([id]) => id)).toEqual(Array.from({ length: 100 }, (_, at) => 5_900 + at));
+  });
+
+  test("holds little of the stream in memory, and misses none of it", async () => {
+    await open();
+    const { client, serverSide } = await slowReader();
     const batches = 40;
     let most = 0;
     for (let batch = 0; batch < batches; batch += 1) {
-      await post(`${world.ingress}/notes/n1/many`, { count: 100, bytes: 4_000 });
-      most = Math.max(most, slow?.writableLength ?? 0);
+      await many();
+      most = Math.max(most, serverSide.writableLength);
     }
     // 16 MB were appended; a page of 256 items, and what was live before it fell behind, may wait.
     expect(most).toBeLessThan(3_000_000);

@@ -3,12 +3,17 @@
 import type { UseChatHelpers } from "@ai-sdk/react";
 import type { AgentUIMessage } from "@perdure/agents";
 import { DefaultChatTransport } from "ai";
+// @ts-expect-error -- its types are a package of their own, and want the DOM in every file
 import { JSDOM } from "jsdom";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { openAgentWorld, SLOWLY, steps, type AgentWorld, type AgentWorldOptions } from "./agent-world.ts";
 import { ask, post, until } from "./world.ts";
 
-const dom = new JSDOM('<div id="root"></div>', { url: "http://localhost/" });
+interface Dom {
+  readonly window: { readonly document: { getElementById(id: string): object | null } };
+}
+
+const dom = new JSDOM('<div id="root"></div>', { url: "http://localhost/" }) as Dom;
 let world: AgentWorld;
 const mounted: { unmount(): void }[] = [];
 

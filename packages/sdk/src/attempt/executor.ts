@@ -55,7 +55,10 @@ class SdkExecutor implements Executor {
   ) {
     this.#registry = registry;
     this.#ports = ports;
-    const turns = new Turns((callback) => ports.afterMicrotasks(callback));
+    const turns = new Turns(
+      (callback) => ports.afterMicrotasks(callback),
+      (callback) => (ports.afterTicks ?? ports.afterMicrotasks)(callback),
+    );
     this.#options = { ...options, ports, turns, ended: (attempt) => this.#live.delete(attempt) };
     this.#sweepEveryMs = Math.max(SWEEP_EVERY_MS_MIN, Math.ceil(options.suspendAfterMs / SWEEPS_PER_SUSPENSION));
   }

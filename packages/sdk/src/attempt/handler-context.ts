@@ -80,6 +80,9 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
     return {
       ports: attempt.ports,
       getQueue: () => attempt.request({ type: "getQueue" }) as Promise<readonly QueuedMessage[]>,
+      useTicks: () => {
+        attempt.usesTicks = true;
+      },
     };
   }
 

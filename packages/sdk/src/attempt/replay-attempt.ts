@@ -95,6 +95,8 @@ export class ReplayAttempt implements Attempt, StepHost {
   closed = false;
   /** A cancel found the code waiting for nothing: the next wait throws. */
   cancelOwed = false;
+  /** Its code uses ticks, not microtasks alone (T2). */
+  usesTicks = false;
   writes: LiveWrites | undefined = undefined;
 
   readonly #options: AttemptOptions;

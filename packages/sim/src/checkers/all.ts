@@ -2,6 +2,7 @@
 
 import type { RunId } from "@perdure/protocol";
 import { Names, type Observation, type Violation } from "../observations.ts";
+import { createAgentCheckers } from "./agents/all.ts";
 import { attemptChecker } from "./attempt-checker.ts";
 import { createCancelChecker } from "./cancel-checker.ts";
 import type { Checker, Context, SeenAttempt } from "./checker.ts";
@@ -41,6 +42,7 @@ export class Checkers {
       replyChecker,
       createStateChecker(),
       createStreamChecker(),
+      ...createAgentCheckers(),
     ];
   }
 

@@ -1,4 +1,5 @@
-// E7: a cancel reaches the code of a run only when all its children have ended; what had finished stays as it was.
+// E7: a cancel reaches the code of a run only when all its children have ended; what had finished stays as it was; and what
+// the code had called all the same, before it learned of its cancel, is cancelled as it ends by it.
 
 import { CANCEL_SIGNAL, isFinished, type RunId } from "@perdure/protocol";
 import type { Checker, Context } from "./checker.ts";
@@ -9,11 +10,14 @@ export function createCancelChecker(): Checker {
   let open: { readonly parent: RunId; readonly child: ShadowRun }[] = [];
   /** Runs that were told of a child's end while they were being cancelled. */
   let early: { readonly run: ShadowRun; readonly generation: number }[] = [];
+  /** Runs that end by their cancel. */
+  let ended: ShadowRun[] = [];
   return {
     name: "cancels",
     beforeCommit() {
       open = [];
       early = [];
+      ended = [];
     },
     beforeMutation(context, mutation) {
       if (mutation.type === "appendEntry") {
@@ -26,7 +30,12 @@ export function createCancelChecker(): Checker {
           early.push({ run, generation: run.record.generation });
       } else if (mutation.type === "updateRun") {
         const before = context.shadow.bySeq.get(mutation.run.seq)?.record;
-        if (before === undefined || !isFinished(before.status) || before.generation !== mutation.run.generation) return;
+        if (before === undefined || before.generation !== mutation.run.generation) return;
+        if (!isFinished(before.status)) {
+          const run = context.shadow.bySeq.get(before.seq);
+          if (mutation.run.status === "cancelled" && run !== undefined) ended.push(run);
+          return;
+        }
         const same =
           before.status === mutation.run.status &&
           JSON.stringify(before.result) === JSON.stringify(mutation.run.result);
@@ -43,6 +52,7 @@ export function createCancelChecker(): Checker {
         if (!run.deleted && !isFinished(record.status) && record.generation === generation)
           context.report("E7", `${context.names.of(record.id)} is told of its child's end before its own cancel`);
       }
+      for (const run of ended) checkEnded(context, run);
       for (const { parent, child } of open) {
         const { record } = child;
         if (child.deleted || isFinished(record.status) || record.parent?.awaited !== true) continue;
@@ -53,6 +63,18 @@ export function createCancelChecker(): Checker {
       }
     },
   };
+}
+
+function checkEnded(context: Context, run: ShadowRun): void {
+  for (const child of openChildren(context, run)) {
+    const { record, entries } = child;
+    const isTold = entries.some(({ entry }) => entry.kind === "signal" && entry.signal === CANCEL_SIGNAL);
+    if (record.cancelling === null && !isTold)
+      context.report(
+        "E7",
+        `${context.names.of(run.record.id)} has ended by its cancel, and ${context.names.of(record.id)}, which it called, is ${record.status}`,
+      );
+  }
 }
 
 function openChildren(context: Context, run: ShadowRun): ShadowRun[] {

@@ -7,6 +7,8 @@ import { isLive } from "./checker.ts";
 export const settleChecker: Checker = {
   name: "settling",
   observe(context, observation) {
+    if (observation.type === "uncaught")
+      context.report("E8", `a promise is rejected, and nobody hears: ${observation.text}`);
     if (observation.type !== "settled") return;
     const { names, report } = context;
     if (observation.why !== null) report("E8", observation.why);

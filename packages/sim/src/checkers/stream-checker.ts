@@ -16,7 +16,9 @@ type AppendEntry = Extract<Mutation, { type: "appendEntry" }>;
 interface Written {
   readonly attempt: SeenAttempt;
   readonly stream: string;
-  readonly text: string;
+  readonly writer: string;
+  /** As JSON. */
+  readonly items: readonly string[];
 }
 
 export function createStreamChecker(): Checker {
@@ -50,7 +52,8 @@ class StreamChecker {
     } else if (observation.type === "wrote") {
       const { stream, items, writer } = observation;
       const attempt = context.attempts.get(observation.attempt);
-      if (attempt !== undefined) this.#written.push({ attempt, stream, text: JSON.stringify([writer, items]) });
+      const texts = items.map((item) => JSON.stringify(item));
+      if (attempt !== undefined) this.#written.push({ attempt, stream, writer, items: texts });
     } else if (observation.type === "stored") checkStored(context, observation);
     else if (observation.type === "acquired") this.#written = []; // Their hosts have lost the partition.
   }
@@ -69,20 +72,25 @@ class StreamChecker {
     else this.#liveWrite(context, append);
   }
 
+  /** What one writer said without a break may be written at once. */
   #liveWrite(context: Context, { stream, items, writer }: Append): void {
-    const text = JSON.stringify([writer, items]);
-    const place = this.#written.findIndex((written) => {
-      const { attempt } = written;
-      const run = context.shadow.run(attempt.start.run);
-      if (run === undefined || written.text !== text || !names(run, written.stream, stream)) return false;
-      const isLast = context.lastAttempt.get(run.record.id) === attempt;
-      return isLast && isCurrent(context, attempt) && run.record.status === "running";
-    });
-    if (place < 0) {
-      context.report("E4", `${text} is written into ${streamText(stream)} by no live attempt, or once more`);
-      return;
+    let rest = items.map((item) => JSON.stringify(item));
+    while (rest.length > 0) {
+      const place = this.#written.findIndex((written) => {
+        const run = context.shadow.run(written.attempt.start.run);
+        if (run === undefined || written.writer !== writer || !names(run, written.stream, stream)) return false;
+        if (!written.items.every((item, index) => item === rest[index])) return false;
+        const isLast = context.lastAttempt.get(run.record.id) === written.attempt;
+        return isLast && isCurrent(context, written.attempt) && run.record.status === "running";
+      });
+      const [written] = place < 0 ? [] : this.#written.splice(place, 1);
+      if (written === undefined) {
+        const text = `${writer}: ${rest.join(", ")}`;
+        context.report("E4", `${text} is written into ${streamText(stream)} by no live attempt, or once more`);
+        return;
+      }
+      rest = rest.slice(written.items.length);
     }
-    this.#written.splice(place, 1);
   }
 
   #entry(context: Context, mutation: AppendEntry, commit: Committed): void {

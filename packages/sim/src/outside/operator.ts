@@ -20,6 +20,7 @@ import type { Parameters, OperatorAction } from "../parameters.ts";
 import { encodeInput, idempotencyKeyFor, keyFor, type Kind, type Program } from "../program.ts";
 import type { Random } from "../random.ts";
 import type { SimHost } from "../sim-host.ts";
+import { isOfAgents } from "./correspondent.ts";
 
 export interface OperatorPorts {
   readonly random: Random;
@@ -116,7 +117,7 @@ export class Operator {
 
   #act(): void {
     const host = this.#ports.host();
-    const runs = [...this.#ports.shadow.runs.values()].filter(({ deleted }) => !deleted);
+    const runs = [...this.#ports.shadow.runs.values()].filter((run) => !run.deleted && !isOfAgents(run));
     if (host === null || runs.length === 0) return;
     const { operator } = this.#ports.parameters;
     if (Object.values(operator).every((weight) => weight === 0)) return;
@@ -148,7 +149,9 @@ export class Operator {
     const again = this.#submissions.get(run.record.id);
     if (again !== undefined && this.#random.chance(0.25)) return this.#ask(host, again);
     const parent = run.record.parent === null ? undefined : shadow.run(run.record.parent.run);
-    const family = [...(shadow.childrenOf.get(run.record.id) ?? []), ...(parent === undefined ? [] : [parent])];
+    const family = [...(shadow.childrenOf.get(run.record.id) ?? []), ...(parent === undefined ? [] : [parent])].filter(
+      (member) => !isOfAgents(member),
+    );
     const whom = family.length > 0 && this.#random.chance(0.4) ? this.#random.pick(family) : run;
     this.#ask(host, this.#question(this.#random.weighted<OperatorAction>(parameters.operator), whom));
   }
@@ -222,7 +225,7 @@ export class Operator {
     if (host === null) return;
     for (const run of this.#ports.shadow.runs.values()) {
       const { record, deleted } = run;
-      if (deleted || isFinished(record.status)) continue;
+      if (deleted || isFinished(record.status) || isOfAgents(run)) continue; // Those are dealt with by others.
       if (record.status === "paused") this.#goOn(host, run);
       if (record.status !== "running" && record.status !== "suspended") continue;
       for (const wait of waits(record.id)) {

@@ -1,6 +1,6 @@
 // The SDK's own executor on simulated ports: handlers run as they do in production, in simulated time.
 
-import { createExecutor, createRegistry, type SdkPorts } from "@perdure/sdk";
+import { type AnyDefinition, createExecutor, createRegistry, type SdkPorts } from "@perdure/sdk";
 import type { Attempt, AttemptReplies, AttemptStart, Executor, RunId } from "@perdure/protocol";
 import type { Effects } from "../effects.ts";
 import type { ExecutorParameters } from "../parameters.ts";
@@ -14,6 +14,10 @@ export interface SdkSimPorts extends Pick<HandlerPorts, "programs" | "idempotent
   now(): number;
   after(ms: number, callback: () => void): () => void;
   attemptFails(): number;
+  /** What is served beside the programs. */
+  readonly more: readonly AnyDefinition[];
+  /** Called with the ports of the handlers, before the first of them starts. */
+  provide(ports: SdkPorts): void;
   executed(run: RunId, command: number): void;
   saw(run: RunId, count: number, digest: number): void;
 }
@@ -48,7 +52,8 @@ export function createSdkExecutor(ports: SdkSimPorts): Executor {
       executing.set(scope.run, scope.command);
       ports.executed(scope.run, scope.command);
       try {
-        return body();
+        const value = body();
+        return scope.step === "approval id" ? (approvalId(random) as typeof value) : value; // W2: no chance but the seed's.
       } finally {
         step = null;
       }
@@ -56,11 +61,20 @@ export function createSdkExecutor(ports: SdkSimPorts): Executor {
   };
   const policy =
     settings.suspending === "mixed" ? random.pick(["eager", "never", "delayed"] as const) : settings.suspending;
-  const inner = createExecutor(createRegistry(definitions), sdkPorts, { suspendAfterMs: SUSPEND_AFTER_MS[policy] });
+  ports.provide(sdkPorts);
+  const inner = createExecutor(createRegistry([...definitions, ...ports.more]), sdkPorts, {
+    suspendAfterMs: SUSPEND_AFTER_MS[policy],
+  });
   return {
     start(start: AttemptStart, replies: AttemptReplies): Attempt {
       generations.set(start.run, start.generation);
       return inner.start(start, replies);
     },
   };
+}
+
+/** In the place of an id that was drawn from the platform's secrets. */
+function approvalId(random: Random): string {
+  const words = Array.from({ length: 5 }, () => random.int(0, 0xffff_ffff).toString(16).padStart(8, "0"));
+  return `apr_${words.join("")}`;
 }

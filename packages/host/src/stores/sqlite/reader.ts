@@ -5,7 +5,7 @@
 // for longer than a slice. SQL of people runs in a process of its own (sql-console.ts).
 
 import type { Entry, Payload, Run, RunId, RunStatus, StreamOwner, StreamRef } from "@perdure/protocol";
-import { RUN_STATUSES, StoreDamagedError } from "@perdure/protocol";
+import { BUILT_IN_PREFIX, RUN_STATUSES, StoreDamagedError } from "@perdure/protocol";
 import {
   type BlobStore,
   type KeyName,
@@ -362,6 +362,7 @@ function conditionsOf(filter: RunFilter, status: RunStatus | null): Conditions {
   also("service = ?", filter.service);
   also("handler = ?", filter.handler);
   also("key = ?", filter.key);
+  if (filter.builtIn === false) also("substr(service, 1, 8) <> ?", BUILT_IN_PREFIX);
   also("created_at > ?", filter.createdAfter);
   also("created_at < ?", filter.createdBefore);
   return { conditions: { indexed, others }, values: { indexed: indexedValues, others: otherValues } };

@@ -1,11 +1,21 @@
 // The admin API, as the commands use it. Shapes are those of packages/protocol/src/api.ts.
 
+import type { BudgetStatus } from "@perdure/agents";
 import type {
   ActionAnswer,
+  AgentsAnswer,
+  AgentSessionsPage,
+  AgentSessionView,
   ApiEvent,
+  ApprovalPage,
+  AuditCheckAnswer,
+  BudgetRaiseRequest,
   BulkAction,
   BulkAnswer,
   BulkRequest,
+  ControlChange,
+  ControlsAnswer,
+  ControlView,
   HealthAnswer,
   JournalPage,
   RejectRequest,
@@ -24,10 +34,16 @@ import type {
   VersionAnswer,
 } from "@perdure/protocol";
 import { eventStream, type EventStreamOptions } from "./event-stream.ts";
-import { askJson, open, type Connection } from "./http.ts";
+import { askJson, connectionError, open, refusalOf, type Connection } from "./http.ts";
 
 export interface RunsQuery extends RunFilterBody {
   readonly order?: "newest" | "oldest";
+  readonly limit: number;
+  readonly cursor?: number;
+}
+
+export interface ApprovalsQuery {
+  readonly status: "open" | "closed" | "all";
   readonly limit: number;
   readonly cursor?: number;
 }
@@ -129,6 +145,58 @@ export class AdminClient {
 
   editState(service: string, key: string, edit: StateEdit): Promise<StateView> {
     return askJson(this.connection, statePath(service, key), { method: "PATCH", body: edit });
+  }
+
+  agents(): Promise<AgentsAnswer> {
+    return askJson(this.connection, "/agents");
+  }
+
+  sessions(agent: string, limit: number, after: string | undefined): Promise<AgentSessionsPage> {
+    return askJson(this.connection, `/agents/${encodeURIComponent(agent)}`, { query: { limit, after } });
+  }
+
+  session(agent: string, session: string): Promise<AgentSessionView> {
+    return askJson(this.connection, `/agents/${encodeURIComponent(agent)}/${encodeURIComponent(session)}`);
+  }
+
+  approvals(query: ApprovalsQuery): Promise<ApprovalPage> {
+    return askJson(this.connection, "/approvals", { query: { ...query } });
+  }
+
+  budget(id: string): Promise<BudgetStatus> {
+    return askJson(this.connection, `/budgets/${encodeURIComponent(id)}`);
+  }
+
+  raiseBudget(id: string, raise: BudgetRaiseRequest): Promise<BudgetStatus> {
+    return askJson(this.connection, `/budgets/${encodeURIComponent(id)}/raise`, { method: "POST", body: raise });
+  }
+
+  controls(): Promise<ControlsAnswer> {
+    return askJson(this.connection, "/controls");
+  }
+
+  changeControl(change: ControlChange): Promise<ControlView> {
+    return askJson(this.connection, "/controls", { method: "POST", body: change });
+  }
+
+  /** Lines of the audit log, as they are stored: oldest first. */
+  async *auditLines(chain: string, from: number): AsyncGenerator<string> {
+    const response = await open(this.connection, "/audit", { query: { chain, from } });
+    if (response.statusCode !== 200) throw await refusalOf(response, this.connection, "/audit");
+    let rest = "";
+    try {
+      for await (const chunk of response.setEncoding("utf8")) {
+        const lines = (rest + (chunk as string)).split("\n");
+        rest = lines.pop() ?? "";
+        yield* lines;
+      }
+    } catch (error) {
+      throw connectionError(error as Error, this.connection);
+    }
+  }
+
+  verifyAudit(chain: string): Promise<AuditCheckAnswer> {
+    return askJson(this.connection, "/audit", { query: { chain, verify: true } });
   }
 
   sql(query: string, limit: number): Promise<SqlAnswer> {

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UnreachableError } from "@perdure/protocol";
 import { InterruptedError, RefusedError } from "../errors.ts";
-import { bodyOf, connectionError, open, refusal, type Connection, type HttpRequest } from "./http.ts";
+import { connectionError, open, refusalOf, type Connection, type HttpRequest } from "./http.ts";
 
 export interface ServerEvent {
   readonly id: string | undefined;
@@ -118,8 +118,5 @@ async function openStream(
     ...(options.query === undefined ? {} : { query: options.query }),
   });
   if (response.statusCode === 200) return response;
-  throw refusal(
-    { status: response.statusCode ?? 0, headers: response.headers, text: await bodyOf(response, connection) },
-    connection.url + path,
-  );
+  throw await refusalOf(response, connection, path);
 }

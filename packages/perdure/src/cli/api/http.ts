@@ -98,6 +98,16 @@ export function connectionError(error: Error, connection: Connection): Error {
   return new UnreachableError(`no runtime answers at ${connection.url}: ${why}`, { cause: error });
 }
 
+/** What an answer that was only opened says. */
+export async function refusalOf(
+  response: IncomingMessage,
+  connection: Connection,
+  path: string,
+): Promise<RefusedError> {
+  const { statusCode: status = 0, headers } = response;
+  return refusal({ status, headers, text: await bodyOf(response, connection) }, connection.url + path);
+}
+
 /** Body of an answer that is not 2xx: a failure as JSON, or whatever somebody else wrote. */
 export function refusal(answer: HttpAnswer, url: string): RefusedError {
   let body: Record<string, unknown> = {};

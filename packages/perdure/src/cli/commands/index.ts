@@ -2,8 +2,13 @@
 
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
+import { agentsCommand } from "./agents.ts";
+import { approvalsCommand } from "./approvals.ts";
+import { auditCommand } from "./audit.ts";
+import { budgetCommand } from "./budget.ts";
 import { callCommand } from "./call.ts";
 import { cancelCommand } from "./cancel.ts";
+import { chatCommand } from "./chat.ts";
 import { completionsCommand } from "./completions.ts";
 import { devCommand } from "./dev.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -27,6 +32,7 @@ import { sqlCommand } from "./sql.ts";
 import { startCommand } from "./start.ts";
 import { stateCommand } from "./state.ts";
 import { tailCommand } from "./tail.ts";
+import { writesCommand } from "./writes.ts";
 
 export interface CommandGroup {
   readonly title: string;
@@ -35,6 +41,10 @@ export interface CommandGroup {
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Serve:", commands: [devCommand, startCommand] },
+  {
+    title: "Agents:",
+    commands: [chatCommand, agentsCommand, approvalsCommand, budgetCommand, writesCommand, auditCommand],
+  },
   { title: "Call:", commands: [callCommand, sendCommand, resultCommand] },
   { title: "Look:", commands: [runsCommand, showCommand, tailCommand, servicesCommand, sqlCommand] },
   {

@@ -16,6 +16,7 @@ interface Options extends CommonOptions, FilterOptions {
   readonly cursor?: number;
   readonly oldest?: boolean;
   readonly all?: boolean;
+  readonly builtIn?: boolean;
   readonly watch?: boolean;
   readonly full?: boolean;
 }
@@ -26,12 +27,16 @@ export function runsCommand(cli: Cli): Command {
     .option("--cursor <number>", "the page after this one: a list ends by saying it", parseCount)
     .option("--oldest", "oldest first")
     .option("--all", "all of them, page after page; JSON lines under --json")
+    .option("--built-in", "runs of the runtime's own services, too (approvals, budgets, …)")
     .option("-w, --watch", "go on showing them as they change; a line per change where that is no terminal")
     .option("--full", "whole ids on a terminal, too")
     .action(async (options: Options) => {
       const admin = cli.admin(options);
       const out = cli.output(options);
-      const filter = await filterOf(options, admin, cli.io.now());
+      const asked = await filterOf(options, admin, cli.io.now());
+      // Who names a service or a parent wants what they have.
+      const isNamed = options.builtIn === true || options.service !== undefined || options.parent !== undefined;
+      const filter = isNamed ? asked : { ...asked, builtIn: false };
       if (options.watch === true) {
         if (options.all === true || options.cursor !== undefined)
           throw new UsageError("--watch shows the newest runs: it does not go with --all or --cursor");

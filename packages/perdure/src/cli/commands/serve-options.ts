@@ -1,7 +1,7 @@
 // What `dev` and `start` have in common: their options, and what they print.
 
 import { InvalidArgumentError, Option, type Command } from "commander";
-import { BindRefusedError, type ServiceManifest } from "@perdure/protocol";
+import { BindRefusedError, BUILT_IN_PREFIX, type ServiceManifest } from "@perdure/protocol";
 import { jsonCommand, tokenOption, type Cli, type CommonOptions } from "../cli.ts";
 import type { Output } from "../output.ts";
 import { parseCount } from "../run-filter.ts";
@@ -85,18 +85,20 @@ export function printServed(cli: Cli, output: Output, served: Served, flags: Ser
   }
   if (flags.quiet === true) return;
   const { paint } = output;
-  const handlers = served.services.reduce((sum, service) => sum + service.handlers.length, 0);
+  // What the runtime brings along is not what somebody looks for here.
+  const services = served.services.filter(({ name }) => !name.startsWith(BUILT_IN_PREFIX));
+  const handlers = services.reduce((sum, service) => sum + service.handlers.length, 0);
   const lines = [
     "",
-    `${paint("bold", "Perdure")} serves ${plural(served.services.length, "service")} with ${plural(handlers, "handler")}`,
+    `${paint("bold", "Perdure")} serves ${plural(services.length, "service")} with ${plural(handlers, "handler")}`,
     "",
     `  ingress  ${paint("cyan", served.ingressUrl)}`,
     `  admin    ${paint("cyan", served.adminUrl)}`,
     `  data     ${served.dataDirectory}`,
     "",
-    ...served.services.map(
+    ...services.map(
       (service) =>
-        `  ${service.kind.padEnd(8)} ${paint("bold", service.name)}  ${paint("dim", service.handlers.map((handler) => handler.name).join(", "))}`,
+        `  ${(service.agent === true ? "agent" : service.kind).padEnd(8)} ${paint("bold", service.name)}  ${paint("dim", service.handlers.map((handler) => handler.name).join(", "))}`,
     ),
     "",
     "Try:",
@@ -111,14 +113,17 @@ function tries(cli: Cli, served: Served): string[] {
   const usual = served.ingressUrl.endsWith(":8080") && served.adminUrl.endsWith(":9070");
   const program = cli.commandLine({});
   const [url, admin] = usual ? ["", ""] : [` --url ${served.ingressUrl}`, ` --admin ${served.adminUrl}`];
+  const agent = served.services.find((service) => service.agent === true);
   const first = firstTarget(served.services);
   const call =
     first === undefined
       ? []
-      : [
-          `${program} send ${first}${url}`,
-          `curl -X POST ${served.ingressUrl}/${first.replace(" ", " -H 'content-type: application/json' -d ")}`,
-        ];
+      : agent !== undefined
+        ? [`${program} chat ${agent.name} --session my-session${url}${admin}`]
+        : [
+            `${program} send ${first}${url}`,
+            `curl -X POST ${served.ingressUrl}/${first.replace(" ", " -H 'content-type: application/json' -d ")}`,
+          ];
   return [...call, `${program} runs --watch${admin}`, `${program} show <run>${admin}`];
 }
 

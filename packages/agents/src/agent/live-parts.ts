@@ -1,0 +1,77 @@
+// What a model says, as it says it: written to a stream from within the step that asks, so that watchers need not wait until
+// the answer is settled. Each try stands under its own number, and supersedes the ones before.
+
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { StepInfo } from "@perdure/sdk";
+import type { ModelAnswer, ModelAttempt } from "../models/types.ts";
+import type { AgentEvent } from "./events.ts";
+
+export type CallEvent = Extract<AgentEvent, { readonly type: "call-start" | "part" | "call-end" }>;
+
+/** What of a provider's stream is for watchers. */
+const SHOWN: ReadonlySet<LanguageModelV4StreamPart["type"]> = new Set([
+  "text-start",
+  "text-delta",
+  "text-end",
+  "reasoning-start",
+  "reasoning-delta",
+  "reasoning-end",
+  "tool-input-start",
+  "tool-input-delta",
+  "tool-input-end",
+  "tool-call",
+  "tool-result",
+  "file",
+  "source",
+]);
+
+export interface LiveOptions {
+  /** The name of the stream. */
+  readonly stream: string;
+  /** Else watchers see only that it goes on. */
+  readonly showsParts: boolean;
+}
+
+export class LiveParts {
+  readonly #call: string;
+  readonly #info: StepInfo;
+  readonly #write: (event: CallEvent) => void;
+  readonly #showsParts: boolean;
+  #begun = "";
+
+  /** @param call names the call in the stream. */
+  constructor(call: string, info: StepInfo, { stream: name, showsParts }: LiveOptions) {
+    this.#call = call;
+    this.#info = info;
+    this.#showsParts = showsParts;
+    const stream = info.stream<CallEvent>(name);
+    this.#write = (event) => stream.write(event);
+  }
+
+  part(part: LanguageModelV4StreamPart, attempt: ModelAttempt): void {
+    if (!SHOWN.has(part.type)) return;
+    const number = this.#begin(attempt);
+    if (this.#showsParts) this.#write({ type: "part", call: this.#call, attempt: number, part });
+  }
+
+  failed(attempt: ModelAttempt, error: string): void {
+    const number = this.#begin(attempt);
+    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome: "failed", error });
+  }
+
+  settled({ partial }: ModelAnswer): void {
+    if (this.#begun === "") return; // Interrupted before anything was asked.
+    const outcome = partial ? "interrupted" : "settled";
+    this.#write({ type: "call-end", call: this.#call, attempt: this.#begun, outcome });
+  }
+
+  /** `<try of the step>.<try of the gateway>` */
+  #begin({ number, provider, modelId }: ModelAttempt): string {
+    const attempt = `${this.#info.attempt}.${number}`;
+    if (attempt !== this.#begun) {
+      this.#begun = attempt;
+      this.#write({ type: "call-start", call: this.#call, attempt, model: `${provider}/${modelId}` });
+    }
+    return attempt;
+  }
+}
