@@ -26,6 +26,30 @@ function usageInResult(result: ResultView | undefined): ModelUsage | null {
   return { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0, usd: typeof usd === "number" ? usd : 0 };
 }
 
+/** It may be an answer of a model that is too long to be told with its entry: those of agents stand in a stream. */
+export function mayHideUsage(entry: EntryView): boolean {
+  if (entry.kind !== "command" && entry.kind !== "completion") return false;
+  if (entry.kept === undefined || entry.result?.kind !== "value") return false;
+  return typeof field(entry.result.value, "omitted") === "number";
+}
+
+export interface UsageSum {
+  readonly calls: number;
+  readonly tokens: number;
+  readonly usd: number;
+}
+
+export function sumUsage(entries: readonly EntryView[]): UsageSum {
+  let sum: UsageSum = { calls: 0, tokens: 0, usd: 0 };
+  for (const entry of entries) {
+    const used = usageOf(entry);
+    if (used === null) continue;
+    const { calls, tokens, usd } = sum;
+    sum = { calls: calls + 1, tokens: tokens + used.inputTokens + used.outputTokens, usd: usd + used.usd };
+  }
+  return sum;
+}
+
 /** A number, or the provider interface's `{ total }`. */
 function tokensOf(value: JsonValue | undefined): number | null {
   if (typeof value === "number") return value;

@@ -34,7 +34,7 @@ function SafeLink({ href, children }: { readonly href: string | undefined; reado
 }
 
 /** Undefined where it leads elsewhere than to the web. */
-export function safeAddress(address: string): string | undefined {
+function safeAddress(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { protocol, href } = new URL(address);
   return protocol === "https:" || protocol === "http:" ? href : undefined;

@@ -3,8 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { RotateCcw, X } from "lucide-react";
 import { useState, type ReactNode } from "react";
-import type { CommandView, EntryView, JournalPage, KeptView, RunSummary } from "@perdure/protocol";
-import { path } from "../../api/client.ts";
+import type { CommandView, EntryView, KeptView, RunSummary } from "@perdure/protocol";
 import { useApi } from "../../app/app-context.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { Button } from "../../ui/button.tsx";
@@ -17,6 +16,7 @@ import { entryWords } from "./entry-words.ts";
 import { ActionDialog } from "./run-actions.tsx";
 import { FailureText } from "./run-problem.tsx";
 import type { Row } from "./timeline-layout.ts";
+import { wholeEntry } from "./whole-entry.ts";
 
 const SHOWN_BYTES = 262_144;
 const ALL_BYTES = 33_554_432;
@@ -173,16 +173,7 @@ function CommandData({ command, onLoad }: { readonly command: CommandView; reado
 
 function useEntry(run: RunSummary, known: EntryView, maxPayload: number): EntryView {
   const api = useApi();
-  const { data } = useQuery({
-    queryKey: ["entry", run.id, run.generation, known.index, known.at, maxPayload],
-    queryFn: async ({ signal }) => {
-      const query = { after: known.index - 1, limit: 1, maxPayload };
-      const page = await api.get<JournalPage>(path`/runs/${run.id}/journal`, { query, signal });
-      return page.entries[0] ?? known;
-    },
-    staleTime: Number.POSITIVE_INFINITY, // An entry never changes.
-    placeholderData: (before) => before,
-  });
+  const { data } = useQuery({ ...wholeEntry(api, run, known, maxPayload), placeholderData: (before) => before });
   return data?.index === known.index ? data : known;
 }
 

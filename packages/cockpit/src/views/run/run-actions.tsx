@@ -24,7 +24,7 @@ const ICONS: Readonly<Record<Action, ReactNode>> = {
 };
 
 /** The first stands beside the title, the others in the menu. */
-export function actionsFor(status: RunStatus): readonly Action[] {
+function actionsFor(status: RunStatus): readonly Action[] {
   switch (status) {
     case "running":
     case "suspended":

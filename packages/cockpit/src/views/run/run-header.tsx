@@ -1,15 +1,22 @@
 // What a run is: whom it is of, its status, its times, its parent, what models cost it; and what can be done with it.
 
+import { useQueries } from "@tanstack/react-query";
 import { useMemo, type ReactNode } from "react";
 import type { EntryView, RunDetail, RunSummary } from "@perdure/protocol";
+import { useApi } from "../../app/app-context.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
-import { usageOf } from "../../live/model-usage.ts";
+import { mayHideUsage, sumUsage } from "../../live/model-usage.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { RunLink, TargetName } from "../../ui/run-link.tsx";
 import { Badge, StatusBadge } from "../../ui/status-badge.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { visibleLine } from "../../ui/visible-text.ts";
 import { RunActions } from "./run-actions.tsx";
+import { wholeEntry } from "./whole-entry.ts";
+
+/** Long answers are read one by one, and so many of them. */
+const READ_MAX = 100;
+const MODEL_ANSWER_BYTES_MAX = 1_048_576;
 
 export interface RunHeaderProps {
   readonly run: RunSummary;
@@ -61,7 +68,7 @@ function Facts({ run, entries, count }: FactsProps): ReactNode {
         <Took from={run.createdAt} to={run.finishedAt} />
       </Fact>
       <Fact name={facts.entries}>{t.common.count.entries(count)}</Fact>
-      <Usage entries={entries} />
+      <Usage run={run} entries={entries} />
       {run.parent === null ? null : (
         <Fact name={facts.parent}>
           <RunLink id={run.parent.runId} /> #{run.parent.command}
@@ -85,17 +92,15 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 }
 
 /** Summed over the journal; nothing where no model was called. */
-function Usage({ entries }: { readonly entries: readonly EntryView[] }): ReactNode {
+function Usage({ run, entries }: { readonly run: RunSummary; readonly entries: readonly EntryView[] }): ReactNode {
   const t = useMessages().run.facts;
   const format = useFormat();
-  const sum = useMemo(() => {
-    const used = entries.map(usageOf).filter((one) => one !== null);
-    return {
-      calls: used.length,
-      tokens: used.reduce((total, { inputTokens, outputTokens }) => total + inputTokens + outputTokens, 0),
-      usd: used.reduce((total, { usd }) => total + usd, 0),
-    };
-  }, [entries]);
+  const told = useMemo(() => sumUsage(entries), [entries]);
+  const hidden = useMemo(() => entries.filter(mayHideUsage).slice(0, READ_MAX), [entries]);
+  const api = useApi();
+  const read = useQueries({ queries: hidden.map((entry) => wholeEntry(api, run, entry, MODEL_ANSWER_BYTES_MAX)) });
+  const found = sumUsage(read.flatMap(({ data }) => data ?? []));
+  const sum = { calls: told.calls + found.calls, tokens: told.tokens + found.tokens, usd: told.usd + found.usd };
   if (sum.calls === 0) return null;
   return (
     <>

@@ -72,7 +72,7 @@ interface Divergence {
   readonly position: string | undefined;
 }
 
-export function divergenceOf({ errorCode, metadata }: Failure): Divergence | null {
+function divergenceOf({ errorCode, metadata }: Failure): Divergence | null {
   const recorded = metadata?.["recorded"];
   const now = metadata?.["now"];
   if (errorCode !== DIVERGED || recorded === undefined || now === undefined) return null;

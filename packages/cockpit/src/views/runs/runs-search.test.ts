@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { aRun, at, runId } from "../../testing/samples.ts";
-import { filterBody, isEmptySearch, matches, readRunsSearch, runsQuery, searchOfText } from "./runs-search.ts";
+import { filterBody, isEmptySearch, matcher, readRunsSearch, runsQuery, searchOfText } from "./runs-search.ts";
 
 const NOW = Date.parse(at(3_600_000));
 
@@ -47,7 +47,7 @@ describe("filters in the address", () => {
     [{ until: at(2) }, true],
   ] as const)("F1: a run is judged as the API judges it, %o: %s", ([search, expected]) => {
     const run = aRun(1, { key: "alice", parent: { runId: runId(7), command: 1, awaited: true } });
-    expect(matches(run, search, NOW)).toBe(expected);
+    expect(matcher(search, NOW)(run)).toBe(expected);
   });
 });
 

@@ -1,6 +1,6 @@
 // The filters of the runs, as they stand in the address, as the API is asked, and as a run that just changed is judged.
 //
-// F1. `matches` says of a run what the API would say: what is live and what is read agree.
+// F1. `matcher` says of a run what the API would say: what is live and what is read agree.
 
 import {
   parseDuration,
@@ -75,19 +75,19 @@ export function runsQuery(search: RunsSearch, now: number, limit: number, cursor
   };
 }
 
-/** F1 */
-export function matches(run: RunSummary, search: RunsSearch, now: number): boolean {
-  const filter = filterBody(search, now);
-  const created = Date.parse(run.createdAt);
-  return (
-    (filter.status === undefined || filter.status.includes(run.status)) &&
-    (filter.service === undefined || filter.service === run.service) &&
-    (filter.handler === undefined || filter.handler === run.handler) &&
-    (filter.key === undefined || filter.key === run.key) &&
-    (filter.parent === undefined || filter.parent === run.parent?.runId) &&
-    (filter.createdAfter === undefined || created >= Date.parse(filter.createdAfter)) &&
-    (filter.createdBefore === undefined || created < Date.parse(filter.createdBefore))
-  );
+/** F1. What a search says of runs; made once, and asked of thousands. */
+export function matcher(search: RunsSearch, now: number): (run: RunSummary) => boolean {
+  const { status, service, handler, key, parent, createdAfter, createdBefore } = filterBody(search, now);
+  const after = createdAfter === undefined ? null : Date.parse(createdAfter);
+  const before = createdBefore === undefined ? null : Date.parse(createdBefore);
+  return (run) =>
+    (status === undefined || status.includes(run.status)) &&
+    (service === undefined || service === run.service) &&
+    (handler === undefined || handler === run.handler) &&
+    (key === undefined || key === run.key) &&
+    (parent === undefined || parent === run.parent?.runId) &&
+    (after === null || Date.parse(run.createdAt) >= after) &&
+    (before === null || Date.parse(run.createdAt) < before);
 }
 
 /** An age, or a time; null where it is neither. */

@@ -6,7 +6,7 @@ import type { RunPage } from "@perdure/protocol";
 import { useApi } from "../../app/app-context.ts";
 import { useDeletedRuns, useLive, useLiveVersion } from "../../live/use-live.ts";
 import { mergeRows, type Merged } from "./merge-rows.ts";
-import { matches, runsQuery, type RunsSearch } from "./runs-search.ts";
+import { matcher, runsQuery, type RunsSearch } from "./runs-search.ts";
 
 const PAGE = 200;
 /** With many rows a merge costs some milliseconds: not each frame. */
@@ -35,6 +35,8 @@ export function useRuns(search: RunsSearch, newestShown: number | null): LoadedR
     staleTime: Number.POSITIVE_INFINITY, // The events keep it fresh.
     gcTime: 60_000,
     structuralSharing: false,
+    // What was there stays until it is read anew; what another search found does not.
+    placeholderData: (before, query) => (query?.queryKey[2] === search ? before : undefined),
   });
   const read = useMemo(() => query.data?.pages.flatMap(({ runs }) => runs) ?? [], [query.data]);
   const readIds = useMemo(() => new Set(read.map(({ id }) => id)), [read]);
@@ -42,7 +44,6 @@ export function useRuns(search: RunsSearch, newestShown: number | null): LoadedR
   const version = useLiveVersion(MERGE_EVERY_MS);
   const { hasNextPage, isPending } = query;
   const merged = useMemo(() => {
-    const now = Date.now();
     void version; // The store is asked again when it has grown.
     return mergeRows({
       read,
@@ -50,7 +51,7 @@ export function useRuns(search: RunsSearch, newestShown: number | null): LoadedR
       hasMore: hasNextPage,
       told: isPending ? [] : store.recent(),
       deleted,
-      matches: (run) => matches(run, search, now),
+      matches: matcher(search, Date.now()),
       order: search.order ?? "newest",
       newestShown,
     });
