@@ -1,6 +1,6 @@
 // Each checker can fail: what was seen in a good world is shown to the checkers again, with one thing changed.
 
-import { CANCEL_SIGNAL, type Entry, type Run } from "@perdure/protocol";
+import { CANCEL_SIGNAL, type Entry, isFinished, type Run, type RunId } from "@perdure/protocol";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Checkers } from "./checkers/all.ts";
 import type { Observation } from "./observations.ts";
@@ -417,6 +417,26 @@ describe("cancel checker (E7)", () => {
       ];
     };
     expectNoticed("E7", first("committed", change));
+  });
+  test("what a run has called goes on when the run has ended by its cancel", () => {
+    const loose: Change = (history) => {
+      const records = new Map<RunId, Run>();
+      for (const [place, seen] of history.entries()) {
+        if (seen.type !== "committed") continue;
+        const changed = seen.commit.mutations.flatMap((mutation) =>
+          mutation.type === "insertRun" || mutation.type === "updateRun" ? [mutation.run] : [],
+        );
+        for (const run of changed) records.set(run.id, run);
+        const child = changed.find(({ parent, status }) => parent?.awaited === true && !isFinished(status));
+        const parent = records.get(child?.parent?.run as RunId);
+        if (parent === undefined || isFinished(parent.status)) continue;
+        const ended: Run = { ...parent, status: "cancelled" };
+        const commit = { epoch: seen.commit.epoch, mutations: [{ type: "updateRun", run: ended } as const] };
+        return [...history.slice(0, place + 1), { ...seen, commit }];
+      }
+      return null;
+    };
+    expectNoticed("E7", loose);
   });
 });
 

@@ -3,7 +3,7 @@
 
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { StepInfo } from "@perdure/sdk";
-import type { ModelAnswer, ModelAttempt } from "../models/types.ts";
+import type { AttemptOutcome, ModelAttempt } from "../models/types.ts";
 import type { AgentEvent } from "./events.ts";
 
 export type CallEvent = Extract<AgentEvent, { readonly type: "call-start" | "part" | "call-end" }>;
@@ -54,15 +54,10 @@ export class LiveParts {
     if (this.#showsParts) this.#write({ type: "part", call: this.#call, attempt: number, part });
   }
 
-  failed(attempt: ModelAttempt, error: string): void {
+  end(attempt: ModelAttempt, outcome: AttemptOutcome): void {
     const number = this.#begin(attempt);
-    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome: "failed", error });
-  }
-
-  settled({ partial }: ModelAnswer): void {
-    if (this.#begun === "") return; // Interrupted before anything was asked.
-    const outcome = partial ? "interrupted" : "settled";
-    this.#write({ type: "call-end", call: this.#call, attempt: this.#begun, outcome });
+    const cause = outcome.kind === "failed" ? { error: outcome.error.message } : {};
+    this.#write({ type: "call-end", call: this.#call, attempt: number, outcome: outcome.kind, ...cause });
   }
 
   /** `<try of the step>.<try of the gateway>` */

@@ -90,10 +90,9 @@ async function ask<Item>(
     interrupt,
     ...(spec.options.timeouts === undefined ? {} : { timeouts: spec.options.timeouts }),
     onPart: (part, attempt) => live.part(part, attempt),
-    onAttemptEnd: (attempt, outcome) => {
-      if (outcome.kind === "failed") live.failed(attempt, outcome.error.message);
-    },
+    onAttemptEnd: (attempt, outcome) => live.end(attempt, outcome),
   });
+  live.settled(answer);
   return item(answer, usageOf(answer, options));
 }
 

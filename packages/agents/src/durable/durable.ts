@@ -171,12 +171,9 @@ class DurableModel implements LanguageModelV4 {
           ? {}
           : {
               onPart: (part, attempt) => live.part(part, attempt),
-              onAttemptEnd: (attempt, outcome) => {
-                if (outcome.kind === "failed") live.failed(attempt, outcome.error.message);
-              },
+              onAttemptEnd: (attempt, outcome) => live.end(attempt, outcome),
             }),
       });
-      live?.settled(answer);
       return { answer, id: answer.responseId ?? info.idempotencyKey };
     } catch (error) {
       if (abortSignal?.aborted !== true || info.signal.aborted) throw error;

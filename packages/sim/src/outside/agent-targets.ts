@@ -1,9 +1,9 @@
 // Names by which people reach agents and what agents are made of, and what they read of an approval.
 
-import { type AgentMessage, APPROVALS, type ApprovalRequest, budgets, CONTROLS } from "@perdure/agents";
+import { ALL_SWITCHES, type AgentMessage, APPROVALS, type ApprovalRequest, budgets, CONTROLS } from "@perdure/agents";
 import type { Payload } from "@perdure/protocol";
 
-export { type AgentMessage, APPROVALS, CONTROLS };
+export { ALL_SWITCHES, type AgentMessage, APPROVALS, CONTROLS };
 
 export const BUDGETS: string = budgets.name;
 /** The handler that ends a turn. */

@@ -12,6 +12,7 @@ import type { Shadow, ShadowRun } from "../checkers/shadow.ts";
 import type { Random } from "../random.ts";
 import type { SimHost } from "../sim-host.ts";
 import {
+  ALL_SWITCHES,
   type AgentMessage,
   type Approval,
   approvalOf,
@@ -186,9 +187,9 @@ export class Correspondent {
 
   #switchWrites(): void {
     const { plans } = this.#ports.parameters;
-    const key = this.#random.pick(["*", ...plans.map(({ name }) => name)]);
+    const target = this.#random.pick(["*", ...plans.map(({ name }) => name)]);
     const writes = this.#random.weighted({ allow: 2, ask: 1, deny: 1 });
-    this.#submit({ service: CONTROLS, key, handler: "set" }, { writes, by: "ada" });
+    this.#submit({ service: CONTROLS, key: ALL_SWITCHES, handler: "set" }, { target, writes, by: "ada" });
   }
 
   // Approvals
@@ -267,8 +268,8 @@ export class Correspondent {
   }
 
   /**
-   * A run that was restarted keeps what a former life had reserved: until it ends, while it may queue behind one that waits
-   * for just that, or until somebody looks, where the watch of its former end still stands. A person raises the budget.
+   * A run that was restarted keeps what a former life had reserved until it ends, while it may wait for one that waits for
+   * just that; or until somebody looks, where the watch of its former end still stands. A person raises the budget.
    */
   #isStuck(name: string): boolean {
     const { shadow } = this.#ports;
@@ -277,8 +278,7 @@ export class Correspondent {
     );
     const isHeld = ([at, value]: readonly [string, Payload]): boolean => {
       const run = shadow.run(at.split("/")[1] as RunId)?.record;
-      if (run === undefined || run.generation === 0 || !String(value).includes('"state":"held"')) return false;
-      return run.status === "queued" || isFinished(run.status);
+      return run !== undefined && run.generation > 0 && String(value).includes('"state":"held"');
     };
     return places.some(isHeld) && places.some(([, value]) => String(value).includes('"state":"waiting"'));
   }
