@@ -30,7 +30,7 @@ export function Shell(): ReactNode {
       <Sidebar onFind={() => setOverlay("palette")} />
       <div className="content">
         <Offline />
-        <main id="content" tabIndex={-1}>
+        <main id="content" tabIndex={-1} data-scroll-restoration-id="content">
           <Outlet />
         </main>
       </div>

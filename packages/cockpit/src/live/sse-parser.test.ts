@@ -41,6 +41,6 @@ describe("server-sent events", () => {
     const whole = parse([TEXT]);
     for (let cut = 0; cut <= TEXT.length; cut += 1)
       expect(parse([TEXT.slice(0, cut), TEXT.slice(cut)]), `cut at ${cut}`).toEqual(whole);
-    expect(parse([...TEXT])).toEqual(whole);
+    expect(parse(Array.from(TEXT))).toEqual(whole);
   });
 });

@@ -1,6 +1,6 @@
 // Lines over time, by uPlot: colours are those of the page, and change with it.
 
-import { useEffect, useRef, useSyncExternalStore, type ReactNode } from "react";
+import { useEffect, useLayoutEffect, useRef, useSyncExternalStore, type ReactNode } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { theme } from "../app/theme.ts";
@@ -21,18 +21,22 @@ export interface ChartProps {
   readonly lines: readonly ChartLine[];
   readonly format: (value: number) => string;
   readonly formatTime: (ms: number) => string;
+  /** The place in `times` that is pointed at; null: none. */
+  readonly onPoint?: (at: number | null) => void;
 }
 
 const HEIGHT_PX = 132;
 const AXIS_PX = 54;
 
-export function Chart({ label, times, lines, format, formatTime }: ChartProps): ReactNode {
+export function Chart({ label, times, lines, format, formatTime, onPoint }: ChartProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const shownTheme = useSyncExternalStore(theme.subscribe, theme.get);
   const shape = lines.map(({ label: name, color, fill }) => `${name} ${color} ${fill === true}`).join("|");
-  const latest = useRef({ times, lines, format, formatTime });
-  latest.current = { times, lines, format, formatTime };
+  const latest = useRef<Latest["current"]>({ times, lines, format, formatTime });
+  useLayoutEffect(() => {
+    latest.current = { times, lines, format, formatTime, ...(onPoint === undefined ? {} : { onPoint }) };
+  });
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
@@ -56,7 +60,7 @@ function dataOf({ times, lines }: Pick<ChartProps, "times" | "lines">): uPlot.Al
   return [[...times], ...lines.map(({ values }) => [...values])];
 }
 
-type Latest = { readonly current: Pick<ChartProps, "lines" | "format" | "formatTime"> };
+type Latest = { readonly current: Omit<ChartProps, "label"> };
 
 function optionsFor(element: HTMLElement, latest: Latest): uPlot.Options {
   const style = getComputedStyle(element);
@@ -67,6 +71,7 @@ function optionsFor(element: HTMLElement, latest: Latest): uPlot.Options {
     height: HEIGHT_PX,
     padding: [8, 4, 0, 0],
     legend: { show: false },
+    hooks: { setCursor: [({ cursor }) => latest.current.onPoint?.(cursor.idx ?? null)] },
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
     scales: { y: { range: (_, min, max) => [Math.min(0, min), Math.max(max, 0.001) * 1.08] } },
     axes: [

@@ -26,7 +26,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
 export function CommandLine({ command }: { readonly command: string }): ReactNode {
   return (
     <div className="command">
-      <code>{command}</code>
+      <code title={command}>{command}</code>
       <CopyButton text={command} />
     </div>
   );

@@ -1,6 +1,7 @@
 // How it goes: what starts and ends, and how long it takes, over the last minutes.
 
-import { lazy, Suspense, useMemo, type ReactNode } from "react";
+import { lazy, Suspense, useMemo, useState, type ReactNode } from "react";
+import type { Format } from "../../i18n/format.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { useNow } from "../../live/clock.ts";
 import { KEPT_SECONDS, type RateSeries } from "../../live/rates.ts";
@@ -40,19 +41,21 @@ function Rate({ series }: { readonly series: RateSeries }): ReactNode {
     ],
     [t, series],
   );
+  const [pointed, setPointed] = useState<number | null>(null);
   const total = (values: readonly number[]): string =>
     format.number(Math.round(values.reduce((sum, value) => sum + value * BUCKET_SECONDS, 0)));
   return (
     <figure className="rate">
       <figcaption>
-        {t.rate} <Legend lines={lines} />
+        {titleAt(t.rate, series, pointed, format)} <Legend lines={lines} at={pointed} format={format.compact} />
       </figcaption>
       <Chart
         label={`${t.rate}: ${t.summary(total(series.started), total(series.failed))}`}
         times={series.times}
         lines={lines}
-        format={(value) => format.compact(value)}
-        formatTime={(ms) => format.time(ms)}
+        format={format.compact}
+        formatTime={format.time}
+        onPoint={setPointed}
       />
     </figure>
   );
@@ -68,35 +71,53 @@ function Latency({ series }: { readonly series: RateSeries }): ReactNode {
     ],
     [t, series],
   );
+  const [pointed, setPointed] = useState<number | null>(null);
   return (
     <figure className="rate">
       <figcaption>
-        {t.latency} <Legend lines={lines} />
+        {titleAt(t.latency, series, pointed, format)} <Legend lines={lines} at={pointed} format={format.duration} />
       </figcaption>
       <Chart
         label={t.latency}
         times={series.times}
         lines={lines}
-        format={(value) => format.duration(value)}
-        formatTime={(ms) => format.time(ms)}
+        format={format.duration}
+        formatTime={format.time}
+        onPoint={setPointed}
       />
     </figure>
   );
 }
 
-interface LegendProps {
-  readonly lines: readonly { readonly label: string; readonly color: string }[];
+/** What is shown, or the time that is pointed at. */
+function titleAt(title: string, { times }: RateSeries, at: number | null, format: Format): string {
+  const time = at === null ? undefined : times[at];
+  return time === undefined ? title : format.clock(time * 1_000).replace(/\.\d+$/, "");
 }
 
-function Legend({ lines }: LegendProps): ReactNode {
+interface LegendProps {
+  readonly lines: readonly {
+    readonly label: string;
+    readonly color: string;
+    readonly values: readonly (number | null)[];
+  }[];
+  readonly at: number | null;
+  readonly format: (value: number) => string;
+}
+
+/** Which line is which, and what it is where one points. */
+function Legend({ lines, at, format }: LegendProps): ReactNode {
   return (
     <span className="legend">
-      {lines.map(({ label, color }) => (
-        <span key={label}>
-          <i style={{ background: `var(${color})` }} />
-          {label}
-        </span>
-      ))}
+      {lines.map(({ label, color, values }) => {
+        const value = at === null ? null : (values[at] ?? null);
+        return (
+          <span key={label}>
+            <i style={{ background: `var(${color})` }} />
+            {label} {value === null ? null : <b>{format(value)}</b>}
+          </span>
+        );
+      })}
     </span>
   );
 }

@@ -63,6 +63,7 @@ export function RunsTable(props: RunsTableProps): ReactNode {
                 <div key={key} className="virtual-row" style={{ transform: `translateY(${start}px)` }}>
                   <Row
                     run={run}
+                    index={index}
                     isCurrent={cursor === index}
                     isChosen={isSelected(selection, run.id)}
                     onToggle={() => onSelect(toggle(selection, run.id))}
@@ -141,17 +142,24 @@ function Head({ loaded, selection, onSelect }: RunsTableProps): ReactNode {
 
 interface RowProps {
   readonly run: RunSummary;
+  readonly index: number;
   readonly isCurrent: boolean;
   readonly isChosen: boolean;
   readonly onToggle: () => void;
 }
 
 const Row = memo(
-  function Row({ run: read, isCurrent, isChosen, onToggle }: RowProps): ReactNode {
+  function Row({ run: read, index, isCurrent, isChosen, onToggle }: RowProps): ReactNode {
     const t = useMessages();
     const run = useLiveRun(read);
     return (
-      <div role="row" className="runs-row" data-current={isCurrent || undefined} data-chosen={isChosen || undefined}>
+      <div
+        role="row"
+        aria-rowindex={index + 2}
+        className="runs-row"
+        data-current={isCurrent || undefined}
+        data-chosen={isChosen || undefined}
+      >
         <span role="cell">
           <input type="checkbox" aria-label={t.runs.columns.select} checked={isChosen} onChange={onToggle} />
         </span>
@@ -179,7 +187,7 @@ const Row = memo(
     );
   },
   // The rest is made anew each time, and means the same.
-  (a, b) => a.run === b.run && a.isCurrent === b.isCurrent && a.isChosen === b.isChosen,
+  (a, b) => a.run === b.run && a.index === b.index && a.isCurrent === b.isCurrent && a.isChosen === b.isChosen,
 );
 
 function Reason({ run }: { readonly run: RunSummary }): ReactNode {
