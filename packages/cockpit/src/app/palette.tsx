@@ -7,6 +7,7 @@ import { Command } from "cmdk";
 import { Activity, Hash, SunMoon } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { useMessages } from "../i18n/use-messages.ts";
+import { isNoise } from "../live/own-services.ts";
 import { useLive } from "../live/use-live.ts";
 import { targetText } from "../ui/run-link.tsx";
 import { StatusBadge } from "../ui/status-badge.tsx";
@@ -21,7 +22,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const id = parseRunId(text.trim());
-  const recent = useLive().store.recent().slice(0, RECENT_SHOWN);
+  const recent = useLive()
+    .store.recent()
+    .filter((run) => !isNoise(run))
+    .slice(0, RECENT_SHOWN);
   const go = (action: () => void) => (): void => {
     onClose();
     action();

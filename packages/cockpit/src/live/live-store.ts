@@ -11,6 +11,7 @@
 import type { ApiEvent, RunId, RunSummary } from "@perdure/protocol";
 import { isFinished } from "@perdure/protocol";
 import { usageOf } from "./model-usage.ts";
+import { isOwn } from "./own-services.ts";
 import { Rates } from "./rates.ts";
 
 export interface LiveOptions {
@@ -165,12 +166,15 @@ export class LiveStore {
       const [oldest] = this.#runs.keys();
       if (oldest !== undefined) this.#runs.delete(oldest);
     }
+    if (isOwn(run)) return;
     if (created) this.rates.count("started", at);
     if (isFinished(run.status) && (before === undefined || !isFinished(before.status))) this.#countEnd(run, at);
   }
 
   #countEnd(run: RunSummary, at: number): void {
-    this.rates.count(run.status === "succeeded" ? "succeeded" : "failed", at);
+    if (run.status === "succeeded") this.rates.count("succeeded", at);
+    else if (run.status === "failed") this.rates.count("failed", at);
+    else return; // Somebody ended it: neither good nor bad, and how long it took says nothing.
     const start = Date.parse(run.scheduledAt ?? run.createdAt);
     this.rates.latency(at, Math.max(0, at - start));
   }
@@ -179,7 +183,7 @@ export class LiveStore {
   seedRates(runs: readonly RunSummary[]): void {
     if (this.#isSeeded) return;
     this.#isSeeded = true;
-    for (const run of runs) {
+    for (const run of runs.filter((one) => !isOwn(one))) {
       const created = Date.parse(run.createdAt);
       if (created < this.#since) this.rates.count("started", created);
       const finished = Date.parse(run.finishedAt ?? "");

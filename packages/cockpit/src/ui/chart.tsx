@@ -26,7 +26,7 @@ export interface ChartProps {
 }
 
 const HEIGHT_PX = 132;
-const AXIS_PX = 54;
+const AXIS_PX = 66;
 
 export function Chart({ label, times, lines, format, formatTime, onPoint }: ChartProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);
@@ -69,11 +69,11 @@ function optionsFor(element: HTMLElement, latest: Latest): uPlot.Options {
   return {
     width: element.clientWidth,
     height: HEIGHT_PX,
-    padding: [8, 4, 0, 0],
+    padding: [8, 18, 0, 0],
     legend: { show: false },
     hooks: { setCursor: [({ cursor }) => latest.current.onPoint?.(cursor.idx ?? null)] },
-    cursor: { drag: { x: false, y: false }, points: { size: 6 } },
-    scales: { y: { range: (_, min, max) => [Math.min(0, min), Math.max(max, 0.001) * 1.08] } },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    scales: { y: { range: (_, min, max) => [Math.min(0, min), max > 0 ? max * 1.08 : 1] } },
     axes: [
       {
         ...axis,

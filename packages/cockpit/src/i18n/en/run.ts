@@ -48,6 +48,7 @@ export const run = {
     nothing: "It is at work.",
     timer: (name: string): string => (name === "" ? "a timer" : `the timer “${name}”`),
     run: "the run",
+    approval: "a person’s approval",
     step: (name: string): string => `the step “${name}”`,
     promise: (name: string): string => `the promise “${name}”`,
     awakeable: "an answer from outside",

@@ -27,6 +27,9 @@ export const runs = {
     remove: (what: string): string => `Remove the filter ${what}`,
     order: "Order",
     newest: "Newest first",
+    own: "The runtime's own",
+    shown: "shown",
+    hidden: "hidden",
     oldest: "Oldest first",
   },
   views: {

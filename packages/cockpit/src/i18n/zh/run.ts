@@ -47,6 +47,7 @@ export const run: Messages["run"] = {
     nothing: "正在执行。",
     timer: (name) => (name === "" ? "定时器" : `定时器“${name}”`),
     run: "运行",
+    approval: "人工审批",
     step: (name) => `步骤“${name}”`,
     promise: (name) => `承诺“${name}”`,
     awakeable: "外部答复",

@@ -27,6 +27,9 @@ export const runs: Messages["runs"] = {
     remove: (what) => `移除筛选 ${what}`,
     order: "顺序",
     newest: "最新优先",
+    own: "系统内部运行",
+    shown: "显示",
+    hidden: "隐藏",
     oldest: "最早优先",
   },
   views: {

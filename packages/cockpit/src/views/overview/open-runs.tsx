@@ -9,6 +9,7 @@ import { path } from "../../api/client.ts";
 import { useApi } from "../../app/app-context.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { useNow } from "../../live/clock.ts";
+import { isOwn } from "../../live/own-services.ts";
 import { useLiveRun } from "../../live/use-live.ts";
 import { Panel } from "../../ui/panel.tsx";
 import { reasonOf } from "../../ui/reason.ts";
@@ -22,8 +23,6 @@ import { useRuns } from "../runs/use-runs.ts";
 
 const SEARCH = { status: "scheduled,queued,running,suspended,retrying" } as const;
 const SHOWN_MAX = 14;
-/** The runtime's own: approvals, budgets and schedules are shown as what they are. */
-const OWN = /^perdure\./;
 
 export function OpenRuns(): ReactNode {
   const t = useMessages().overview.open;
@@ -46,7 +45,7 @@ function Content(): ReactNode {
   const { rows, isLoading, error, retry } = useRuns(SEARCH, null);
   if (error !== null) return <Failed error={error} onRetry={retry} />;
   if (isLoading) return <Loading rows={4} />;
-  const shown = rows.filter(({ service }) => !OWN.test(service)).slice(0, SHOWN_MAX);
+  const shown = rows.filter((run) => !isOwn(run)).slice(0, SHOWN_MAX);
   if (shown.length === 0) return <Empty icon={<MoonStar aria-hidden />} title={t.nothing} />;
   return (
     <ul className="lines">
@@ -87,7 +86,8 @@ function Awaited({ run, otherwise }: { readonly run: RunSummary; readonly otherw
       api.get<RunDetail>(path`/runs/${run.id}`, { query: { journalLimit: 1, maxPayload: 0 }, signal }),
     staleTime: 60_000,
   });
-  const [first] = data?.waits ?? [];
+  const waits = data?.waits ?? [];
+  const first = waits.find(({ kind }) => kind !== "signal") ?? waits[0];
   if (first === undefined) return otherwise;
   return (
     <>

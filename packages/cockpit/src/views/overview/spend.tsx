@@ -55,24 +55,27 @@ export function Spend(): ReactNode {
 
 /** How much of its tightest limit is spent. */
 function shareOf({ tokens, usd }: BudgetRow): number {
-  const share = ({ spent, limit }: BudgetRow["usd"]): number => (limit === null || limit === 0 ? 0 : spent / limit);
   return Math.max(share(tokens), share(usd));
+}
+
+function share({ spent, limit }: BudgetRow["usd"]): number {
+  return limit === null || limit === 0 ? 0 : spent / limit;
 }
 
 function Budget({ budget }: { readonly budget: BudgetRow }): ReactNode {
   const t = useMessages().overview;
   const format = useFormat();
-  const isUsd = budget.usd.limit !== null;
+  const isUsd = budget.usd.limit !== null && share(budget.usd) >= share(budget.tokens);
   const { spent, limit } = isUsd ? budget.usd : budget.tokens;
   const text = (amount: number): string => (isUsd ? format.usd(amount) : format.compact(amount));
-  const share = shareOf(budget);
-  const tone = budget.isAsking ? "orange" : share >= NEARLY ? "amber" : "green";
+  const used = shareOf(budget);
+  const tone = budget.isAsking ? "orange" : used >= NEARLY ? "amber" : "green";
   return (
     <li data-tone={tone}>
       <span className="cut">{visibleLine(budget.id)}</span>
       {budget.isAsking ? <Badge tone="orange">{t.attention.approval}</Badge> : null}
       <span className="dim numeric">{limit === null ? text(spent) : t.spend.of(text(spent), text(limit))}</span>
-      {limit === null ? null : <meter min={0} max={1} high={NEARLY} value={Math.min(1, share)} />}
+      {limit === null ? null : <meter min={0} max={1} high={NEARLY} value={Math.min(1, used)} />}
     </li>
   );
 }

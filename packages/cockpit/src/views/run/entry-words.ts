@@ -4,6 +4,8 @@ import type { CommandView, EntryView, RunStatus, WaitView } from "@perdure/proto
 import type { Messages } from "../../i18n/messages.ts";
 import { shortId, targetText } from "../../ui/run-link.tsx";
 
+const APPROVALS = "perdure.approvals";
+
 export interface EntryWords {
   /** What kind of thing it is: `step`, `call`. */
   readonly verb: string;
@@ -19,9 +21,9 @@ export function entryWords(entry: EntryView, t: Messages): EntryWords {
     case "completion":
       return { verb: says.result, about: `#${entry.id}` };
     case "signal":
-      return entry.signal === 1
-        ? { verb: says.cancelRequest, about: "" }
-        : { verb: says.signal(String(entry.signal)), about: entry.awakeable ?? "" };
+      if (entry.signal === 1) return { verb: says.cancelRequest, about: "" };
+      if (entry.awakeable !== undefined) return { verb: t.run.waits.awakeable, about: entry.awakeable };
+      return { verb: says.signal(String(entry.signal)), about: "" };
     case "retry":
       return { verb: entry.id === 0 ? says.handlerTry : says.retryOf(entry.id), about: entry.failure.message };
     case "resumed":
@@ -76,7 +78,7 @@ export function waitWords(wait: WaitView, status: RunStatus, t: Messages): strin
     case "timer":
       return says.timer(wait.name ?? "");
     case "run":
-      return says.run;
+      return wait.target.service === APPROVALS ? says.approval : says.run;
     case "step":
       return says.step(wait.name);
     case "promise":

@@ -23,15 +23,16 @@ export interface WaitsProps {
 
 export function Waits({ run, waits }: WaitsProps): ReactNode {
   const t = useMessages().run.waits;
-  if (isFinished(run.status) || waits.length === 0) return null;
+  const shown = waits.filter((wait) => !isOwnSignal(wait));
+  if (isFinished(run.status) || shown.length === 0) return null;
   return (
     <section className="panel waits">
       <h2>
         <Hourglass aria-hidden />
-        {waits.length === 1 ? t.title : t.titleAny}
+        {shown.length === 1 ? t.title : t.titleAny}
       </h2>
       <ul>
-        {waits.map((wait, at) => (
+        {shown.map((wait, at) => (
           <li key={`${wait.kind} ${at}`}>
             <WaitText wait={wait} status={run.status} />
             <Answers run={run.id} wait={wait} />
@@ -58,7 +59,11 @@ export function WaitText({ wait, status }: { readonly wait: WaitView; readonly s
   );
 }
 
-/** The protocol's own: nobody sends it by hand. */
+/** Messages between the runtime's own parts: an agent that waits for an approval listens to its inbox, too. */
+function isOwnSignal(wait: WaitView): boolean {
+  return wait.kind === "signal" && (typeof wait.signal === "number" || wait.signal.startsWith("perdure."));
+}
+
 const isNamed = (wait: WaitView): wait is Extract<WaitView, { kind: "signal" }> =>
   wait.kind === "signal" && typeof wait.signal === "string";
 

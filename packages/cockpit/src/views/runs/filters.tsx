@@ -39,6 +39,14 @@ export function Filters({ search, onSearch }: FiltersProps): ReactNode {
       >
         {search.order === "oldest" ? t.oldest : t.newest}
       </Button>
+      <Button
+        size="s"
+        aria-pressed={search.own === "shown"}
+        onClick={() => onSearch(search.own === "shown" ? without("own") : { ...search, own: "shown" })}
+      >
+        {t.own}
+        <b>{search.own === "shown" ? t.shown : t.hidden}</b>
+      </Button>
       {chipsOf(search).map(({ name, text }) => (
         <Chip key={name} name={labelOf(name, t)} text={text} onRemove={() => onSearch(without(name))} />
       ))}
@@ -51,7 +59,7 @@ export function Filters({ search, onSearch }: FiltersProps): ReactNode {
   );
 }
 
-type ChipName = Exclude<keyof RunsSearch, "order">;
+type ChipName = Exclude<keyof RunsSearch, "order" | "own">;
 
 function chipsOf(search: RunsSearch): readonly { readonly name: ChipName; readonly text: string }[] {
   const names: readonly ChipName[] = ["service", "handler", "key", "parent", "since", "until"];

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { aRun, at, runId } from "../../testing/samples.ts";
-import { filterBody, isEmptySearch, matcher, readRunsSearch, runsQuery, searchOfText } from "./runs-search.ts";
+import {
+  filterBody,
+  isEmptySearch,
+  matcher,
+  readRunsSearch,
+  runsQuery,
+  searchOfText,
+  showsRun,
+} from "./runs-search.ts";
 
 const NOW = Date.parse(at(3_600_000));
 
@@ -49,6 +57,16 @@ describe("filters in the address", () => {
     const run = aRun(1, { key: "alice", parent: { runId: runId(7), command: 1, awaited: true } });
     expect(matcher(search, NOW)(run)).toBe(expected);
   });
+});
+
+test("what the runtime does for itself is shown where it went wrong, or where somebody asks for it", () => {
+  const own = aRun(1, { service: "perdure.budgets", status: "succeeded" });
+  expect(showsRun({}, own)).toBe(false);
+  expect(showsRun({}, { ...own, status: "failed" })).toBe(true);
+  expect(showsRun({}, aRun(2, { status: "succeeded" }))).toBe(true);
+  expect(showsRun({ own: "shown" }, own)).toBe(true);
+  expect(showsRun({ service: "perdure.budgets" }, own)).toBe(true);
+  expect(readRunsSearch({ own: "shown" })).toEqual({ own: "shown" });
 });
 
 describe("the search box", () => {

@@ -11,6 +11,7 @@ import {
   type RunSummary,
 } from "@perdure/protocol";
 import type { Query } from "../../api/client.ts";
+import { isNoise } from "../../live/own-services.ts";
 
 /** All texts: the address. */
 export interface RunsSearch {
@@ -25,6 +26,8 @@ export interface RunsSearch {
   /** Created before this instant. */
   readonly until?: string;
   readonly order?: "oldest";
+  /** Also what the runtime does for itself, and did well. */
+  readonly own?: "shown";
 }
 
 const TEXTS = ["status", "service", "handler", "key", "parent", "since", "until"] as const;
@@ -37,6 +40,7 @@ export function readRunsSearch(raw: Readonly<Record<string, unknown>>): RunsSear
     if (typeof value === "string" && value !== "") search[name] = value;
   }
   if (raw["order"] === "oldest") search.order = "oldest";
+  if (raw["own"] === "shown") search.own = "shown";
   const statuses = statusesOf(search);
   if (statuses.length === 0) delete search.status;
   else search.status = statuses.join(",");
@@ -90,6 +94,11 @@ export function matcher(search: RunsSearch, now: number): (run: RunSummary) => b
     (before === null || Date.parse(run.createdAt) < before);
 }
 
+/** What of the runs that are found is worth a look. The API knows nothing of it. */
+export function showsRun({ own, service, parent }: RunsSearch, run: RunSummary): boolean {
+  return own === "shown" || service !== undefined || parent !== undefined || !isNoise(run);
+}
+
 /** An age, or a time; null where it is neither. */
 function instantOf(text: string | undefined, now: number): number | null {
   if (text === undefined) return null;
@@ -103,7 +112,7 @@ function instantOf(text: string | undefined, now: number): number | null {
 }
 
 export function isEmptySearch(search: RunsSearch): boolean {
-  return Object.keys({ ...search, order: undefined }).every((name) => name === "order");
+  return Object.keys(search).every((name) => name === "order" || name === "own");
 }
 
 // The search box

@@ -6,7 +6,7 @@ import type { RunPage } from "@perdure/protocol";
 import { useApi } from "../../app/app-context.ts";
 import { useDeletedRuns, useLive, useLiveVersion } from "../../live/use-live.ts";
 import { mergeRows, type Merged } from "./merge-rows.ts";
-import { matcher, runsQuery, type RunsSearch } from "./runs-search.ts";
+import { matcher, runsQuery, showsRun, type RunsSearch } from "./runs-search.ts";
 
 const PAGE = 200;
 /** With many rows a merge costs some milliseconds: not each frame. */
@@ -38,12 +38,16 @@ export function useRuns(search: RunsSearch, newestShown: number | null): LoadedR
     // What was there stays until it is read anew; what another search found does not.
     placeholderData: (before, query) => (query?.queryKey[2] === search ? before : undefined),
   });
-  const read = useMemo(() => query.data?.pages.flatMap(({ runs }) => runs) ?? [], [query.data]);
+  const read = useMemo(
+    () => query.data?.pages.flatMap(({ runs }) => runs.filter((run) => showsRun(search, run))) ?? [],
+    [query.data, search],
+  );
   const readIds = useMemo(() => new Set(read.map(({ id }) => id)), [read]);
   const deleted = useDeletedRuns();
   const version = useLiveVersion(MERGE_EVERY_MS);
   const { hasNextPage, isPending } = query;
   const merged = useMemo(() => {
+    const isMatch = matcher(search, Date.now());
     void version; // The store is asked again when it has grown.
     return mergeRows({
       read,
@@ -51,7 +55,7 @@ export function useRuns(search: RunsSearch, newestShown: number | null): LoadedR
       hasMore: hasNextPage,
       told: isPending ? [] : store.recent(),
       deleted,
-      matches: matcher(search, Date.now()),
+      matches: (run) => isMatch(run) && showsRun(search, run),
       order: search.order ?? "newest",
       newestShown,
     });
