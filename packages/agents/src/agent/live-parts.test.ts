@@ -2,11 +2,10 @@
 
 import type { StepInfo } from "@perdure/sdk";
 import { expect, test } from "vitest";
-import type { ModelAnswer } from "../models/types.ts";
+import { ModelError } from "../models/model-error.ts";
 import { LiveParts, type CallEvent } from "./live-parts.ts";
 
 const TRY = { number: 1, provider: "scripted", modelId: "model" };
-const answer = (partial: boolean): ModelAnswer => ({ partial }) as ModelAnswer;
 
 function told(tell: (live: LiveParts) => void): readonly string[] {
   const events: CallEvent[] = [];
@@ -16,23 +15,15 @@ function told(tell: (live: LiveParts) => void): readonly string[] {
   return events.map((event) => `${event.type} ${event.attempt}${event.type === "call-end" ? ` ${event.outcome}` : ""}`);
 }
 
-test("a call that was interrupted between two tries ends once, as the try that failed did", () => {
-  const events = told((live) => {
-    live.failed(TRY, "overloaded");
-    live.settled(answer(true));
-  });
-  expect(events).toEqual(["call-start 1.1", "call-end 1.1 failed"]);
-});
-
-test("a call that was interrupted before anything was asked tells nothing", () => {
-  expect(told((live) => live.settled(answer(true)))).toEqual([]);
-});
-
 test("the try after one that failed begins and ends under its own number", () => {
   const events = told((live) => {
-    live.failed(TRY, "overloaded");
+    live.end(TRY, {
+      kind: "failed",
+      error: new ModelError("overloaded", { ...TRY, kind: "overloaded" }),
+      partialText: "",
+    });
     live.part({ type: "text-delta", id: "text", delta: "a" }, { ...TRY, number: 2 });
-    live.settled(answer(true));
+    live.end({ ...TRY, number: 2 }, { kind: "interrupted" });
   });
   expect(events).toEqual([
     "call-start 1.1",
@@ -41,4 +32,8 @@ test("the try after one that failed begins and ends under its own number", () =>
     "part 1.2",
     "call-end 1.2 interrupted",
   ]);
+});
+
+test("a try that said nothing begins and ends all the same", () => {
+  expect(told((live) => live.end(TRY, { kind: "settled" }))).toEqual(["call-start 1.1", "call-end 1.1 settled"]);
 });
