@@ -92,7 +92,6 @@ async function ask<Item>(
     onPart: (part, attempt) => live.part(part, attempt),
     onAttemptEnd: (attempt, outcome) => live.end(attempt, outcome),
   });
-  live.settled(answer);
   return item(answer, usageOf(answer, options));
 }
 
