@@ -23,7 +23,9 @@ export function reasonOf(run: Told, now: number, t: Messages, format: Format): s
 
 function awaitedOf({ awaiting }: Told, now: number, t: Messages, format: Format): string {
   const says = t.run.reason;
-  const first = awaiting?.find(({ kind }) => kind === "signal") ?? awaiting?.[0];
+  // An agent listens to its inbox whatever else it waits for.
+  const named = awaiting?.filter((one) => one.kind !== "signal" || !String(one.signal).startsWith("perdure."));
+  const first = named?.find(({ kind }) => kind === "signal") ?? named?.[0] ?? awaiting?.[0];
   if (first === undefined) return "";
   switch (first.kind) {
     case "signal":

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { RunSummary } from "@perdure/protocol";
 import { aRun, runId } from "../../testing/samples.ts";
-import { actOnMany, countMatching, type Progress } from "./act-on-many.ts";
+import { actOnMany, countChosen, type Progress } from "./act-on-many.ts";
 
 /** What was asked, and answers by path. */
 function recording(answers: Readonly<Record<string, (body: unknown) => unknown>> = {}) {
@@ -82,8 +83,35 @@ describe("one action on many runs", () => {
   });
 
   test("what would be done is counted without doing it", async () => {
-    const { api } = recording({ "/runs/kill": (body) => ({ matched: (body as { dryRun: boolean }).dryRun ? 4 : -1 }) });
-    expect(await countMatching(api, "kill", {})).toBe(4);
-    expect(await countMatching(api, "purge", {})).toBeNull();
+    const { api, asked } = recording({
+      "/runs/kill": (body) => ({ matched: (body as { dryRun: boolean }).dryRun ? 4 : -1 }),
+      "/runs": () => ({ runs: [aRun(1), aRun(2)], nextCursor: null }),
+    });
+    expect(await countChosen(api, "kill", { kind: "filter", filter: {} }, never)).toBe(4);
+    expect(await countChosen(api, "purge", { kind: "filter", filter: {} }, never)).toBe(2);
+    expect(await countChosen(api, "purge", { kind: "ids", ids }, never)).toBe(3);
+    expect(asked).toEqual(["POST /runs/kill", "GET /runs"]);
+  });
+
+  test("A3: what the page leaves out is not acted on, and no status in which the action means nothing is asked for", async () => {
+    let status: unknown;
+    const { api, asked } = recording({
+      "/runs": (options) => {
+        status = (options as { query: { status: unknown } }).query.status;
+        return { runs: [aRun(1), aRun(2, { service: "perdure.budgets" })], nextCursor: null };
+      },
+    });
+    const filter = { status: ["paused", "failed"] } as const;
+    const accepts = ({ service }: RunSummary): boolean => service === "mailer";
+    await actOnMany(api, "resume", { kind: "filter", filter, accepts }, { onProgress: () => undefined, signal: never });
+    expect(status).toEqual(["paused"]);
+    expect(asked).toEqual(["GET /runs", `POST /runs/${runId(1)}/resume`]);
+    await actOnMany(
+      api,
+      "purge",
+      { kind: "filter", filter: { status: ["running"] } },
+      { onProgress: () => undefined, signal: never },
+    );
+    expect(asked).toHaveLength(2);
   });
 });

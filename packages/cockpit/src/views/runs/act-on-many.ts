@@ -1,11 +1,13 @@
 // One action on many runs, some of them chosen by hand or all that a filter finds, with its progress
 // =================================================================================================
 // A1. Every run is acted on for itself: one that fails is a line in `failed`, not the end of the whole.
-// A2. `stop` ends it between two runs; what was done stays done.
+// A2. `signal` ends it between two runs; what was done stays done.
+// A3. Only runs that were shown are acted on: where the page leaves some out, so does the action.
 //
-// What the API does in bulk (cancel, kill, pause, resume by a filter) is one request; the rest goes run by run.
+// What the API does in bulk (cancel, kill, pause, resume by a filter) is one request, where nothing is left out; the rest
+// goes run by run.
 
-import type { BulkAnswer, RunFilterBody, RunId, RunPage } from "@perdure/protocol";
+import type { BulkAnswer, RunFilterBody, RunId, RunPage, RunStatus, RunSummary } from "@perdure/protocol";
 import { path, type ApiClient } from "../../api/client.ts";
 
 export type RunAction = "cancel" | "kill" | "pause" | "resume" | "restart" | "purge";
@@ -20,7 +22,8 @@ export interface Progress {
 
 export type Chosen =
   | { readonly kind: "ids"; readonly ids: readonly RunId[] }
-  | { readonly kind: "filter"; readonly filter: RunFilterBody };
+  /** `accepts`: which of those that the filter finds are meant; absent: all. */
+  | { readonly kind: "filter"; readonly filter: RunFilterBody; readonly accepts?: (run: RunSummary) => boolean };
 
 export interface ManyOptions {
   readonly onProgress: (progress: Progress) => void;
@@ -34,20 +37,35 @@ const PAGE = 500;
 const FAILURES_KEPT = 1_000;
 
 export async function actOnMany(api: Api, action: RunAction, chosen: Chosen, options: ManyOptions): Promise<Progress> {
-  if (chosen.kind === "filter" && isBulk(action)) return actInBulk(api, action, chosen.filter, options);
-  const ids = chosen.kind === "ids" ? chosen.ids : await idsOf(api, chosen.filter, options.signal);
-  return actOneByOne(api, action, ids, options);
+  if (chosen.kind === "ids") return actOneByOne(api, action, chosen.ids, options);
+  if (isBulk(action, chosen)) return actInBulk(api, action, chosen.filter, options);
+  return actOneByOne(api, action, await idsOf(api, action, chosen, options.signal), options);
 }
 
-/** How many a filter finds that the action applies to; null where only the doing tells. */
-export async function countMatching(api: Api, action: RunAction, filter: RunFilterBody): Promise<number | null> {
-  if (!isBulk(action)) return null;
-  return (await api.post<BulkAnswer>(`/runs/${action}`, { filter, dryRun: true })).matched;
+/** How many the action applies to. */
+export async function countChosen(api: Api, action: RunAction, chosen: Chosen, signal: AbortSignal): Promise<number> {
+  if (chosen.kind === "ids") return chosen.ids.length;
+  if (!isBulk(action, chosen)) return (await idsOf(api, action, chosen, signal)).length;
+  return (await api.post<BulkAnswer>(`/runs/${action}`, { filter: chosen.filter, dryRun: true })).matched;
 }
 
-function isBulk(action: RunAction): action is "cancel" | "kill" | "pause" | "resume" {
-  return action !== "restart" && action !== "purge";
+type ByFilter = Extract<Chosen, { kind: "filter" }>;
+
+function isBulk(action: RunAction, { accepts }: ByFilter): boolean {
+  return accepts === undefined && action !== "restart" && action !== "purge";
 }
+
+const OPEN: readonly RunStatus[] = ["scheduled", "queued", "running", "suspended", "retrying", "paused"];
+const FINISHED: readonly RunStatus[] = ["succeeded", "failed", "cancelled", "killed"];
+/** Statuses in which an action means something. */
+const APPLIES: Readonly<Record<RunAction, readonly RunStatus[]>> = {
+  cancel: OPEN,
+  kill: OPEN,
+  pause: ["running", "suspended", "retrying"],
+  resume: ["paused", "retrying"],
+  restart: [...FINISHED, "paused", "retrying"],
+  purge: FINISHED,
+};
 
 async function actInBulk(
   api: Api,
@@ -62,20 +80,20 @@ async function actInBulk(
   return progress;
 }
 
-async function idsOf(api: Api, filter: RunFilterBody, signal: AbortSignal): Promise<readonly RunId[]> {
+async function idsOf(
+  api: Api,
+  action: RunAction,
+  { filter, accepts = () => true }: ByFilter,
+  signal: AbortSignal,
+): Promise<readonly RunId[]> {
+  const status = APPLIES[action].filter((one) => filter.status?.includes(one) ?? true);
+  if (status.length === 0) return [];
   const ids: RunId[] = [];
   let cursor: number | null = null;
   do {
-    const { status, ...rest } = filter;
-    const query = {
-      ...rest,
-      ...(status === undefined ? {} : { status }),
-      order: "oldest",
-      limit: PAGE,
-      ...(cursor === null ? {} : { cursor }),
-    };
+    const query = { ...filter, status, order: "oldest", limit: PAGE, ...(cursor === null ? {} : { cursor }) };
     const page: RunPage = await api.get<RunPage>("/runs", { query, signal });
-    for (const { id } of page.runs) ids.push(id);
+    for (const run of page.runs) if (accepts(run)) ids.push(run.id);
     cursor = page.nextCursor;
   } while (cursor !== null);
   return ids;

@@ -95,8 +95,13 @@ export function matcher(search: RunsSearch, now: number): (run: RunSummary) => b
 }
 
 /** What of the runs that are found is worth a look. The API knows nothing of it. */
-export function showsRun({ own, service, parent }: RunsSearch, run: RunSummary): boolean {
-  return own === "shown" || service !== undefined || parent !== undefined || !isNoise(run);
+export function showsRun(search: RunsSearch, run: RunSummary): boolean {
+  return showsAll(search) || !isNoise(run);
+}
+
+/** Everything that is found: somebody asked for it, or for the runs of one service or of one caller. */
+export function showsAll({ own, service, parent }: RunsSearch): boolean {
+  return own === "shown" || service !== undefined || parent !== undefined;
 }
 
 /** An age, or a time; null where it is neither. */

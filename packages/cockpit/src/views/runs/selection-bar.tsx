@@ -1,7 +1,7 @@
 // What can be done with the runs that are chosen: asked once more, with its progress.
 
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 import { useApi } from "../../app/app-context.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { Button } from "../../ui/button.tsx";
@@ -9,8 +9,8 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { RunLink } from "../../ui/run-link.tsx";
 import { sayFailure } from "../../ui/toasts.tsx";
 import { visibleText } from "../../ui/visible-text.ts";
-import { actOnMany, countMatching, type Chosen, type Progress, type RunAction } from "./act-on-many.ts";
-import { filterBody, type RunsSearch } from "./runs-search.ts";
+import { actOnMany, countChosen, type Chosen, type Progress, type RunAction } from "./act-on-many.ts";
+import { filterBody, showsAll, showsRun, type RunsSearch } from "./runs-search.ts";
 import { NOTHING, type Selection } from "./selection.ts";
 
 const ACTIONS: readonly RunAction[] = ["cancel", "pause", "resume", "restart", "kill", "purge"];
@@ -59,7 +59,11 @@ export function SelectionBar({ search, selection, onSelect }: SelectionBarProps)
 
 function chosenOf(selection: Selection, search: RunsSearch): Chosen {
   return selection.kind === "matching"
-    ? { kind: "filter", filter: filterBody(search, Date.now()) }
+    ? {
+        kind: "filter",
+        filter: filterBody(search, Date.now()),
+        ...(showsAll(search) ? {} : { accepts: (run) => showsRun(search, run) }),
+      }
     : { kind: "ids", ids: [...selection.ids] };
 }
 
@@ -73,6 +77,7 @@ function ActDialog({ action, chosen: given, onClose }: ActDialogProps): ReactNod
   const t = useMessages();
   const format = useFormat();
   const api = useApi();
+  const id = useId();
   const [chosen] = useState(given); // What was confirmed is what is done, however much time passes.
   const [progress, setProgress] = useState<Progress | null>(null);
   const stop = useRef(new AbortController());
@@ -81,8 +86,8 @@ function ActDialog({ action, chosen: given, onClose }: ActDialogProps): ReactNod
     return () => current.abort();
   }, []);
   const count = useQuery({
-    queryKey: ["runs", "count", action, chosen],
-    queryFn: () => (chosen.kind === "ids" ? chosen.ids.length : countMatching(api, action, chosen.filter)),
+    queryKey: ["runs", "count", action, id],
+    queryFn: ({ signal }) => countChosen(api, action, chosen, signal),
     staleTime: 0,
     gcTime: 0,
   });
@@ -94,8 +99,7 @@ function ActDialog({ action, chosen: given, onClose }: ActDialogProps): ReactNod
     });
   };
   const close = (): void => onClose(progress !== null);
-  const howMany =
-    count.data === undefined || count.data === null ? t.runs.allMatching : t.common.count.runs(count.data);
+  const howMany = count.data === undefined ? t.runs.allMatching : t.common.count.runs(count.data);
   return (
     <Dialog isOpen onClose={close} title={t.runs.confirm[action](count.isPending ? "…" : howMany)}>
       <p>{t.runs.consequence[action]}</p>
