@@ -22,10 +22,6 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const id = parseRunId(text.trim());
-  const recent = useLive()
-    .store.recent()
-    .filter((run) => !isNoise(run))
-    .slice(0, RECENT_SHOWN);
   const go = (action: () => void) => (): void => {
     onClose();
     action();
@@ -66,26 +62,36 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
                   {t.keys.toggleTheme}
                 </Command.Item>
               </Command.Group>
-              {recent.length === 0 ? null : (
-                <Command.Group heading={t.palette.runs}>
-                  {recent.map((run) => (
-                    <Command.Item
-                      key={run.id}
-                      className="popup-item"
-                      value={`${run.id} ${targetText(run)}`}
-                      onSelect={openRun(run.id)}
-                    >
-                      <Activity aria-hidden />
-                      <span className="cut">{visibleLine(targetText(run))}</span>
-                      <StatusBadge status={run.status} />
-                    </Command.Item>
-                  ))}
-                </Command.Group>
-              )}
+              <RecentRuns open={openRun} />
             </Command.List>
           </Command>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+function RecentRuns({ open }: { readonly open: (run: string) => () => void }): ReactNode {
+  const t = useMessages().common;
+  const recent = useLive()
+    .store.recent()
+    .filter((run) => !isNoise(run))
+    .slice(0, RECENT_SHOWN);
+  if (recent.length === 0) return null;
+  return (
+    <Command.Group heading={t.palette.runs}>
+      {recent.map((run) => (
+        <Command.Item
+          key={run.id}
+          className="popup-item"
+          value={`${run.id} ${targetText(run)}`}
+          onSelect={open(run.id)}
+        >
+          <Activity aria-hidden />
+          <span className="cut">{visibleLine(targetText(run))}</span>
+          <StatusBadge status={run.status} />
+        </Command.Item>
+      ))}
+    </Command.Group>
   );
 }
