@@ -176,7 +176,7 @@ describe("bans", () => {
     `// ${"TO" + "DO"}: later`,
     `// ${"FIX" + "ME"}`,
     `// @ts-${"ign" + "ore"}`,
-    `x = <p ${"dangerouslySet" + "InnerHTML"}={{ __html: text }} />;`,
+    `createElement("p", { ${"dangerouslySet" + "InnerHTML"}: { __html: text } });`,
     `element.${"inner" + "HTML"} = text;`,
     "debugger;",
     "const a = b as any;",

@@ -46,26 +46,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
                   <span className="cut">{t.palette.openRun(id)}</span>
                 </Command.Item>
               )}
-              <Command.Group heading={t.palette.pages}>
-                {PAGES.map(({ to, name, icon: Icon, key }) => (
-                  <Command.Item
-                    key={to}
-                    className="popup-item"
-                    value={`${t.nav[name]} ${name}`}
-                    onSelect={go(() => void navigate({ to }))}
-                  >
-                    <Icon aria-hidden />
-                    {t.nav[name]}
-                    <kbd>g {key}</kbd>
-                  </Command.Item>
-                ))}
-              </Command.Group>
-              <Command.Group heading={t.palette.actions}>
-                <Command.Item className="popup-item" value={t.keys.toggleTheme} onSelect={go(toggleTheme)}>
-                  <SunMoon aria-hidden />
-                  {t.keys.toggleTheme}
-                </Command.Item>
-              </Command.Group>
+              <Pages go={go} />
               {recent.length === 0 ? null : (
                 <Command.Group heading={t.palette.runs}>
                   {recent.map((run) => (
@@ -87,5 +68,35 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+/** Where one can go, and what one can do there. */
+function Pages({ go }: { readonly go: (action: () => void) => () => void }): ReactNode {
+  const t = useMessages().common;
+  const navigate = useNavigate();
+  return (
+    <>
+      <Command.Group heading={t.palette.pages}>
+        {PAGES.map(({ to, name, icon: Icon, key }) => (
+          <Command.Item
+            key={to}
+            className="popup-item"
+            value={`${t.nav[name]} ${name}`}
+            onSelect={go(() => void navigate({ to }))}
+          >
+            <Icon aria-hidden />
+            {t.nav[name]}
+            <kbd>g {key}</kbd>
+          </Command.Item>
+        ))}
+      </Command.Group>
+      <Command.Group heading={t.palette.actions}>
+        <Command.Item className="popup-item" value={t.keys.toggleTheme} onSelect={go(toggleTheme)}>
+          <SunMoon aria-hidden />
+          {t.keys.toggleTheme}
+        </Command.Item>
+      </Command.Group>
+    </>
   );
 }
