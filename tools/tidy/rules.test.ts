@@ -176,7 +176,7 @@ describe("bans", () => {
     `// ${"TO" + "DO"}: later`,
     `// ${"FIX" + "ME"}`,
     `// @ts-${"ign" + "ore"}`,
-    `createElement("p", { ${"dangerouslySet" + "InnerHTML"}: { __html: text } });`,
+    `x = element("p", { ${"dangerouslySet" + "InnerHTML"}: { __html: text } });`,
     `element.${"inner" + "HTML"} = text;`,
     "debugger;",
     "const a = b as any;",

@@ -10,7 +10,7 @@ import { BUDGETS } from "./outside/agent-targets.ts";
 import type { Sabotage } from "./sim-host.ts";
 import { runWorld } from "./world.ts";
 
-const SEEDS_MAX = 60;
+const SEEDS_MAX = 300;
 
 async function firstCatch(sabotage: Sabotage, promise: string): Promise<number | null> {
   for (let seed = 1; seed <= SEEDS_MAX; seed += 1) {

@@ -22,10 +22,6 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const id = parseRunId(text.trim());
-  const recent = useLive()
-    .store.recent()
-    .filter((run) => !isNoise(run))
-    .slice(0, RECENT_SHOWN);
   const go = (action: () => void) => (): void => {
     onClose();
     action();
@@ -46,23 +42,27 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
                   <span className="cut">{t.palette.openRun(id)}</span>
                 </Command.Item>
               )}
-              <Pages go={go} />
-              {recent.length === 0 ? null : (
-                <Command.Group heading={t.palette.runs}>
-                  {recent.map((run) => (
-                    <Command.Item
-                      key={run.id}
-                      className="popup-item"
-                      value={`${run.id} ${targetText(run)}`}
-                      onSelect={openRun(run.id)}
-                    >
-                      <Activity aria-hidden />
-                      <span className="cut">{visibleLine(targetText(run))}</span>
-                      <StatusBadge status={run.status} />
-                    </Command.Item>
-                  ))}
-                </Command.Group>
-              )}
+              <Command.Group heading={t.palette.pages}>
+                {PAGES.map(({ to, name, icon: Icon, key }) => (
+                  <Command.Item
+                    key={to}
+                    className="popup-item"
+                    value={`${t.nav[name]} ${name}`}
+                    onSelect={go(() => void navigate({ to }))}
+                  >
+                    <Icon aria-hidden />
+                    {t.nav[name]}
+                    <kbd>g {key}</kbd>
+                  </Command.Item>
+                ))}
+              </Command.Group>
+              <Command.Group heading={t.palette.actions}>
+                <Command.Item className="popup-item" value={t.keys.toggleTheme} onSelect={go(toggleTheme)}>
+                  <SunMoon aria-hidden />
+                  {t.keys.toggleTheme}
+                </Command.Item>
+              </Command.Group>
+              <RecentRuns open={openRun} />
             </Command.List>
           </Command>
         </Dialog.Popup>
@@ -71,32 +71,27 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
   );
 }
 
-/** Where one can go, and what one can do there. */
-function Pages({ go }: { readonly go: (action: () => void) => () => void }): ReactNode {
+function RecentRuns({ open }: { readonly open: (run: string) => () => void }): ReactNode {
   const t = useMessages().common;
-  const navigate = useNavigate();
+  const recent = useLive()
+    .store.recent()
+    .filter((run) => !isNoise(run))
+    .slice(0, RECENT_SHOWN);
+  if (recent.length === 0) return null;
   return (
-    <>
-      <Command.Group heading={t.palette.pages}>
-        {PAGES.map(({ to, name, icon: Icon, key }) => (
-          <Command.Item
-            key={to}
-            className="popup-item"
-            value={`${t.nav[name]} ${name}`}
-            onSelect={go(() => void navigate({ to }))}
-          >
-            <Icon aria-hidden />
-            {t.nav[name]}
-            <kbd>g {key}</kbd>
-          </Command.Item>
-        ))}
-      </Command.Group>
-      <Command.Group heading={t.palette.actions}>
-        <Command.Item className="popup-item" value={t.keys.toggleTheme} onSelect={go(toggleTheme)}>
-          <SunMoon aria-hidden />
-          {t.keys.toggleTheme}
+    <Command.Group heading={t.palette.runs}>
+      {recent.map((run) => (
+        <Command.Item
+          key={run.id}
+          className="popup-item"
+          value={`${run.id} ${targetText(run)}`}
+          onSelect={open(run.id)}
+        >
+          <Activity aria-hidden />
+          <span className="cut">{visibleLine(targetText(run))}</span>
+          <StatusBadge status={run.status} />
         </Command.Item>
-      </Command.Group>
-    </>
+      ))}
+    </Command.Group>
   );
 }

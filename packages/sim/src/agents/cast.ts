@@ -111,7 +111,9 @@ export function drawAgents(random: Random): AgentParameters {
     tokenMsMax: random.pick([0, 3, 30]),
     concurrency: random.pick([1, 2, 1_000]),
     teamTokens: random.chance(0.3) ? random.int(400, 8_000) : null,
-    actions: Object.fromEntries(ACTIONS.map((action) => [action, some(0.5, () => 1)])) as Record<OutsideAction, number>,
+    actions: Object.fromEntries(
+      ACTIONS.map((action) => [action, some(0.5, () => (action === "cancel" ? 3 : 1))]),
+    ) as Record<OutsideAction, number>,
     actEveryMs: some(0.75, () => random.pick([30, 120, 500])),
     answerEveryMs: random.pick([20, 100, 400]),
     answers: random.pick([0.1, 0.5, 1]),

@@ -154,10 +154,17 @@ export class Correspondent {
     if (action === "writes") return this.#switchWrites();
     const runs = this.#runs().filter(({ record }) => isWanted(action, record.status));
     if (runs.length === 0) return;
-    const { record, entries } = this.#random.pick(runs);
+    const parents = action === "cancel" ? runs.filter((run) => this.#hasStarted(run)) : [];
+    const { record, entries } = this.#random.pick(parents.length > 0 && this.#random.chance(0.8) ? parents : runs);
     const { id: run, service, key } = record;
     if (action === "stop") this.#submit({ service, key: key ?? "", handler: STOP }, undefined);
     else this.#do(run, action, entries.length);
+  }
+
+  /** Does a sub-agent of it work in the background? */
+  #hasStarted({ record }: ShadowRun): boolean {
+    const children = this.#ports.shadow.childrenOf.get(record.id) ?? [];
+    return children.some(({ record: child }) => isAgent(child.service) && !isFinished(child.status));
   }
 
   #do(run: RunId, action: Exclude<OutsideAction, "stop" | "raise" | "deny" | "writes">, entries: number): void {
