@@ -230,11 +230,13 @@ const OXLINT = tool("oxlint", "bin", "oxlint");
 const BIOME = tool("@biomejs", "biome", "bin", "biome");
 const KNIP = tool("knip", "bin", "knip.js");
 const VITEST = tool("vitest", "vitest.mjs");
+const COCKPIT = join("tools", "build-cockpit.mjs");
 
 async function build(node) {
   const since = Date.now();
-  say("building (tsc -b)");
-  const code = await run(node, [TSC, "-b"]);
+  say("building (tsc -b, and the cockpit where it changed)");
+  const codes = await Promise.all([run(node, [TSC, "-b"]), run(node, [COCKPIT])]);
+  const code = Math.max(...codes);
   say(code === 0 ? `built in ${seconds(since)}` : `the build failed after ${seconds(since)}`);
   return code;
 }
@@ -256,6 +258,7 @@ async function runChecks(node, checks) {
 const TEST_CHECKS = [
   ["types of the sources", [TSC, "-b"]],
   ["types of the tests", [TSC, "-p", "tsconfig.test.json"]],
+  ["types of the cockpit", [TSC, "-p", join("packages", "cockpit")]],
   ["lint", [OXLINT, "--type-aware", "--quiet"]],
 ];
 

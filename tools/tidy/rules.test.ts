@@ -176,6 +176,8 @@ describe("bans", () => {
     `// ${"TO" + "DO"}: later`,
     `// ${"FIX" + "ME"}`,
     `// @ts-${"ign" + "ore"}`,
+    `x = element("p", { ${"dangerouslySet" + "InnerHTML"}: { __html: text } });`,
+    `element.${"inner" + "HTML"} = text;`,
     "debugger;",
     "const a = b as any;",
     'describe.only("a", () => {});',

@@ -24,6 +24,11 @@ const SEEDS = [
   { seed: 1_087, executor: "agents", found: "a message seen before one that had arrived earlier" },
   { seed: 10_153, executor: "agents", found: "a cancel that missed a sub-agent which was being started" },
   { seed: 11_441, executor: "agents", found: "the same" },
+  {
+    seed: 997_021_360,
+    executor: "agents",
+    found: "a cancel that forgot the first of two tasks of one sub-agent's session",
+  },
 ] as const;
 
 /** Small ones, so that each kind of world is seen every time. A world with agents takes ten times as long as another. */

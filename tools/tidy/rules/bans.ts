@@ -6,6 +6,11 @@ import { codeFiles, lineAt, type Rule, type TextFile, type Violation } from "../
 /** Spelled in two parts, so that this file does not contain them. */
 const UNFINISHED = new RegExp(`\\b(?:${["TO" + "DO", "FIX" + "ME", "XX" + "X"].join("|")})\\b`, "g");
 const UNCHECKED = new RegExp(`@ts-(?:${["ign" + "ore", "noch" + "eck"].join("|")})\\b`, "g");
+/** What makes HTML of a text. Texts come from agents, and whoever they have listened to. */
+const HTML_OF_TEXT = new RegExp(
+  `\\b(?:${["dangerously" + "SetInnerHTML", "inner" + "HTML", "outer" + "HTML", "insertAdjacent" + "HTML", "document\\.wri" + "te"].join("|")})\\b`,
+  "g",
+);
 const SUITES = new Set(["describe", "suite", "test", "it"]);
 
 export const bans: Rule = {
@@ -23,6 +28,7 @@ function bannedWords(file: TextFile): readonly Violation[] {
   return [
     ...find(UNFINISHED, "finish it, or write it down as a limitation in the docs"),
     ...find(UNCHECKED, "mend the type, or use @ts-expect-error with a reason"),
+    ...find(HTML_OF_TEXT, "show texts as texts, or as Markdown without HTML"),
   ];
 }
 

@@ -8,6 +8,7 @@ const PLACEHOLDER = "export {};";
 const ENTRIES = [
   /\.config\.(?:ts|mjs|js)$/,
   /^packages\/sim\/src\/main\.ts$/,
+  /^packages\/cockpit\/src\/main\.tsx$/,
   /^examples\/[^/]+\/src\/main\.ts$/,
   /^bench\/src\/run\.ts$/,
 ];

@@ -4,22 +4,15 @@
 
 import type { JSONValue, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { RunId } from "@perdure/sdk";
-import type { AgentAnswer, ChildNotice, MessagePolicy, Usage } from "./messages.ts";
+import type { AgentAnswer, Usage } from "./messages.ts";
+import type { MessageItem } from "./transcript.ts";
 
 export const EVENTS = "events";
 
 export type AgentEvent =
   | { readonly type: "turn-start"; readonly turn: RunId }
-  /** The agent has seen a message. */
-  | {
-      readonly type: "message";
-      readonly id: RunId;
-      readonly text: string;
-      readonly policy: MessagePolicy;
-      readonly from?: string;
-      readonly notice?: ChildNotice;
-      readonly data?: JSONValue;
-    }
+  /** The agent has seen a message: as it stands in the transcript. */
+  | MessageItem
   /** A try of a model call begins: what an earlier try of this call wrote is superseded, and is shown as such. */
   | { readonly type: "call-start"; readonly call: string; readonly attempt: string; readonly model: string }
   /** As the provider said it. */

@@ -3,15 +3,9 @@
 import type { StepInfo } from "@perdure/sdk";
 import { expect, test } from "vitest";
 import { ModelError } from "../models/model-error.ts";
-import type { AttemptOutcome } from "../models/types.ts";
-import { type CallEvent, LiveParts } from "./live-parts.ts";
+import { LiveParts, type CallEvent } from "./live-parts.ts";
 
 const TRY = { number: 1, provider: "scripted", modelId: "model" };
-const FAILED: AttemptOutcome = {
-  kind: "failed",
-  error: new ModelError("overloaded", { kind: "overloaded", provider: "scripted", modelId: "model" }),
-  partialText: "",
-};
 
 function told(tell: (live: LiveParts) => void): readonly string[] {
   const events: CallEvent[] = [];
@@ -21,13 +15,13 @@ function told(tell: (live: LiveParts) => void): readonly string[] {
   return events.map((event) => `${event.type} ${event.attempt}${event.type === "call-end" ? ` ${event.outcome}` : ""}`);
 }
 
-test("a try that failed before anything came has its start and its end", () => {
-  expect(told((live) => live.end(TRY, FAILED))).toEqual(["call-start 1.1", "call-end 1.1 failed"]);
-});
-
-test("the try after one that failed begins and ends under its own number, by its own outcome", () => {
+test("the try after one that failed begins and ends under its own number", () => {
   const events = told((live) => {
-    live.end(TRY, FAILED);
+    live.end(TRY, {
+      kind: "failed",
+      error: new ModelError("overloaded", { ...TRY, kind: "overloaded" }),
+      partialText: "",
+    });
     live.part({ type: "text-delta", id: "text", delta: "a" }, { ...TRY, number: 2 });
     live.end({ ...TRY, number: 2 }, { kind: "interrupted" });
   });
@@ -38,4 +32,8 @@ test("the try after one that failed begins and ends under its own number, by its
     "part 1.2",
     "call-end 1.2 interrupted",
   ]);
+});
+
+test("a try that said nothing begins and ends all the same", () => {
+  expect(told((live) => live.end(TRY, { kind: "settled" }))).toEqual(["call-start 1.1", "call-end 1.1 settled"]);
 });

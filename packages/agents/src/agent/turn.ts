@@ -269,7 +269,7 @@ export class Turn {
   }
 
   #childStarted(child: ChildStart, callId: string): void {
-    const children = [...this.#session.children.filter(({ key }) => key !== child.key), child].slice(
+    const children = [...this.#session.children.filter(({ run }) => run !== child.run), child].slice(
       -CHILDREN_KEPT_MAX,
     );
     this.#session = { ...this.#session, children };

@@ -4,13 +4,14 @@
 // answer is written by JSON.stringify, so that no schema can drop a field of it.
 
 import swagger from "@fastify/swagger";
-import type { FastifyInstance, FastifyReply, FastifySchema } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifySchema, FastifyServerOptions } from "fastify";
 import { BadRequestError, ValidationError, type ServicesAnswer, type VersionAnswer } from "@perdure/protocol";
 import { actionRoutes } from "./admin-actions.ts";
 import { agentRoutes } from "./admin-agents.ts";
 import { runRoutes } from "./admin-runs.ts";
 import { stateRoutes } from "./admin-state.ts";
 import { parseJson } from "./body.ts";
+import { cockpitRoutes, isCockpitRequest } from "./cockpit.ts";
 import { newTraffic, type AdminOptions, type ServedRuntime } from "./context.ts";
 import { RequestError } from "./errors.ts";
 import { EventStreams, type EventFilter } from "./events.ts";
@@ -26,12 +27,7 @@ const SSE_QUEUE_MAX = 10_000;
 
 export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}): FastifyInstance {
   const traffic = newTraffic("admin");
-  const app = createApp(options, traffic, {
-    // What a request says too much is an error of the asker's, not something to drop silently.
-    ajv: { customOptions: { removeAdditional: false, coerceTypes: "array", useDefaults: true } },
-    // Fastify writes a status and a code into what it gets, so ours travels as the cause.
-    schemaErrorFormatter: (errors, part) => new Error("validation", { cause: validationError(errors[0], part) }),
-  });
+  const app = createApp(options, traffic, FASTIFY_OPTIONS, isCockpitRequest);
   const listener = listenerOf(app);
   const streams = new EventStreams(runtime, {
     heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
@@ -61,6 +57,7 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
     actionRoutes(routes, runtime);
     stateRoutes(routes, runtime);
     agentRoutes(routes, runtime);
+    cockpitRoutes(routes, options.cockpitFolder);
   });
   app.setNotFoundHandler((request, reply) => {
     reply.hijack();
@@ -68,6 +65,13 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
   });
   return app;
 }
+
+const FASTIFY_OPTIONS: FastifyServerOptions = {
+  // What a request says too much is an error of the asker's, not something to drop silently.
+  ajv: { customOptions: { removeAdditional: false, coerceTypes: "array", useDefaults: true } },
+  // Fastify writes a status and a code into what it gets, so ours travels as the cause.
+  schemaErrorFormatter: (errors, part) => new Error("validation", { cause: validationError(errors[0], part) }),
+};
 
 const OPENAPI = {
   openapi: "3.1.0",

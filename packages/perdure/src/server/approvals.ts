@@ -71,7 +71,8 @@ export class ApprovalRoutes {
   }
 }
 
-function wantsPage({ headers: { accept = "" } }: IncomingMessage): boolean {
+/** A person with a browser asks, and no program. */
+export function wantsPage({ headers: { accept = "" } }: IncomingMessage): boolean {
   const html = accept.indexOf("text/html");
   const json = accept.indexOf("application/json");
   return html >= 0 && (json < 0 || html < json);

@@ -68,6 +68,8 @@ export interface AdminOptions extends HttpOptions {
   readonly heartbeatMs?: number;
   /** Changes that wait for a slow reader of the event stream before it is disconnected. */
   readonly sseQueueMax?: number;
+  /** Where the cockpit's built files are. Default: in this package. */
+  readonly cockpitFolder?: string;
   /** Counters of the other listeners, for the metrics. */
   readonly traffic?: readonly Traffic[];
 }

@@ -1,6 +1,7 @@
 // The guard stands before the router: who may ask at all
 // ======================================================
-// G1. A listener that others can reach has a token (`checkBinding`), and every request but /health carries it.
+// G1. A listener that others can reach has a token (`checkBinding`), and every request carries it, but for /health and for
+//     what the listener calls open: files that are the same for everybody.
 // G2. On a loopback listener the Host header names this machine: a page whose name was made to resolve to 127.0.0.1
 //     (DNS rebinding) asks under its own name, and is refused.
 // G3. A browser's request that changes something comes from a page of this very server: other pages can send such
@@ -33,16 +34,21 @@ export function checkBinding(host: string, token: string | undefined): void {
   );
 }
 
+/** Which requests need no token. */
+export type IsOpen = (req: IncomingMessage) => boolean;
+
 export class Guard {
   readonly #isLocal: boolean;
   readonly #names: ReadonlySet<string>;
   readonly #goodHosts = new Set<string>();
   readonly #token: Buffer | null;
+  readonly #isOpen: IsOpen;
 
-  constructor(host: string, options: HttpOptions) {
+  constructor(host: string, options: HttpOptions, isOpen: IsOpen = () => false) {
     this.#isLocal = isLoopback(host);
     this.#names = new Set([...LOCAL_NAMES, host, ...(options.hosts ?? [])].map((name) => name.toLowerCase()));
     this.#token = options.token === undefined ? null : digest(`Bearer ${options.token}`);
+    this.#isOpen = isOpen;
   }
 
   /** Why this request is refused; null: it is not. */
@@ -58,7 +64,7 @@ export class Guard {
       const refused = crossOrigin(req);
       if (refused !== null) return refused;
     }
-    if (this.#token === null || isHealth(req.url)) return null;
+    if (this.#token === null || isHealth(req.url) || this.#isOpen(req)) return null;
     const { authorization } = headers;
     if (authorization !== undefined && timingSafeEqual(digest(`Bearer ${bearerOf(authorization)}`), this.#token))
       return null;

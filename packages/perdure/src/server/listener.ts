@@ -10,7 +10,7 @@ import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastif
 import { ShuttingDownError } from "@perdure/protocol";
 import { BODY_BYTES_MAX, type HttpOptions, type Traffic } from "./context.ts";
 import { ErrorAnswers, RequestError } from "./errors.ts";
-import { Guard } from "./guard.ts";
+import { Guard, type IsOpen } from "./guard.ts";
 import { tooLarge } from "./body.ts";
 
 /** Longer than the idle time of the usual load balancers (60 s): they close first, and no request falls in between. */
@@ -47,16 +47,18 @@ class NodeListener {
   readonly answers: ErrorAnswers;
   readonly traffic: Traffic;
   readonly #options: HttpOptions;
+  readonly #isOpen: IsOpen | undefined;
   readonly #drainers: (() => void)[] = [];
   #guard: Guard;
   #server: Server | null = null;
   #draining = false;
 
-  constructor(options: HttpOptions, traffic: Traffic) {
+  constructor(options: HttpOptions, traffic: Traffic, isOpen: IsOpen | undefined) {
     this.#options = options;
+    this.#isOpen = isOpen;
     this.traffic = traffic;
     this.answers = new ErrorAnswers(traffic, options.onError);
-    this.#guard = new Guard("127.0.0.1", options);
+    this.#guard = new Guard("127.0.0.1", options, isOpen);
   }
 
   serve(route: (req: IncomingMessage, res: ServerResponse) => void): Server {
@@ -89,7 +91,7 @@ class NodeListener {
   }
 
   guardFor(host: string): void {
-    this.#guard = new Guard(host, this.#options);
+    this.#guard = new Guard(host, this.#options, this.#isOpen);
   }
 
   onDrain(callback: () => void): void {
@@ -145,8 +147,9 @@ export function createApp(
   options: HttpOptions,
   traffic: Traffic,
   fastifyOptions: FastifyServerOptions = {},
+  isOpen?: IsOpen,
 ): FastifyInstance {
-  const listener = new NodeListener(options, traffic);
+  const listener = new NodeListener(options, traffic, isOpen);
   const app = fastify({
     ...fastifyOptions,
     logger: false,

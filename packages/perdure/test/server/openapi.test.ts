@@ -16,13 +16,14 @@ interface Document {
   readonly components: { readonly schemas: Record<string, unknown> };
 }
 
-/** Routes as they are registered, by listener. */
+/** Routes as they are registered, by listener; those of pages (`hide`) are for people, and no part of the API. */
 async function worldWithRoutes(): Promise<{ world: World; ingress: string[]; admin: string[] }> {
   const lists: string[][] = [];
   const watch = (message: unknown): void => {
     const list: string[] = [];
     lists.push(list);
-    (message as { fastify: FastifyInstance }).fastify.addHook("onRoute", ({ method, url }) => {
+    (message as { fastify: FastifyInstance }).fastify.addHook("onRoute", ({ method, url, schema }) => {
+      if (schema?.hide === true) return;
       for (const one of [method].flat()) list.push(`${one.toLowerCase()} ${url.replaceAll(/:(\w+)/g, "{$1}")}`);
     });
   };

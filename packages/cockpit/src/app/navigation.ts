@@ -1,0 +1,17 @@
+// The pages of the sidebar, the palette and the keys `g …`: a view that is added has a row here and a route in routes.tsx.
+
+import { Gauge, ListTree, type LucideIcon } from "lucide-react";
+import type { Messages } from "../i18n/messages.ts";
+
+export interface Page {
+  readonly to: string;
+  readonly name: keyof Messages["common"]["nav"];
+  readonly icon: LucideIcon;
+  /** After `g`. */
+  readonly key: string;
+}
+
+export const PAGES: readonly Page[] = [
+  { to: "/", name: "overview", icon: Gauge, key: "o" },
+  { to: "/runs", name: "runs", icon: ListTree, key: "r" },
+];

@@ -1,0 +1,53 @@
+// The addresses. Each view is a chunk of its own, loaded when it is first gone to; what is in the address, filters included,
+// is all there is to know to show it again.
+
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { readRunsSearch } from "../views/runs/runs-search.ts";
+import { readRunSearch } from "../views/run/run-search.ts";
+import { parseSearch, searchText } from "./search-text.ts";
+import { Crashed, NotFound } from "./problem-pages.tsx";
+import { Shell } from "./shell.tsx";
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Crashed });
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  component: lazyRouteComponent(() => import("../views/overview/overview.tsx"), "Overview"),
+});
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: "/runs",
+  validateSearch: readRunsSearch,
+  component: lazyRouteComponent(() => import("../views/runs/runs.tsx"), "Runs"),
+});
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$run",
+  validateSearch: readRunSearch,
+  component: lazyRouteComponent(() => import("../views/run/run-page.tsx"), "RunPage"),
+});
+
+const routeTree = root.addChildren([overview, runs, run]);
+
+// The router's type is the tree of its routes.
+export function createAppRouter() {
+  return createRouter({
+    routeTree,
+    basepath: "/ui",
+    parseSearch,
+    stringifySearch: searchText,
+    defaultPreload: "intent",
+    scrollRestoration: true,
+    defaultErrorComponent: Crashed,
+    defaultNotFoundComponent: NotFound,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

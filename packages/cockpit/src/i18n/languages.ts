@@ -1,0 +1,29 @@
+// The languages, and which one the viewer reads.
+
+import { createSignal, type Signal } from "../api/signal.ts";
+import { en, type Messages } from "./messages.ts";
+import { common } from "./zh/common.ts";
+import { overview } from "./zh/overview.ts";
+import { run } from "./zh/run.ts";
+import { runs } from "./zh/runs.ts";
+
+const zh: Messages = { common, overview, runs, run };
+
+export const LANGUAGES: Readonly<Record<Language, Messages>> = { en, zh };
+
+export type Language = "en" | "zh";
+
+const STORED_AS = "perdure.language";
+
+function preferred(): Language {
+  const stored = localStorage.getItem(STORED_AS);
+  if (stored === "en" || stored === "zh") return stored;
+  return navigator.languages.some((tag) => tag.startsWith("zh")) && !navigator.language.startsWith("en") ? "zh" : "en";
+}
+
+export const language: Signal<Language> = createSignal<Language>(preferred());
+
+export function chooseLanguage(chosen: Language): void {
+  localStorage.setItem(STORED_AS, chosen);
+  language.set(chosen);
+}

@@ -1,0 +1,12 @@
+// All texts that a person reads. English says which there are; a language that lacks one does not compile.
+//
+// A view has a part of its own, `i18n/<language>/<view>.ts`, which is named here and in `languages.ts`.
+
+import { common } from "./en/common.ts";
+import { overview } from "./en/overview.ts";
+import { run } from "./en/run.ts";
+import { runs } from "./en/runs.ts";
+
+export const en = { common, overview, runs, run };
+
+export type Messages = typeof en;
