@@ -25,6 +25,11 @@ const SEEDS = [
   { seed: 10_153, executor: "agents", found: "a cancel that missed a sub-agent which was being started" },
   { seed: 11_441, executor: "agents", found: "the same" },
   {
+    seed: 997_469_218,
+    executor: "agents",
+    found: "a model asked after a cancel that came before the call looked at its signal",
+  },
+  {
     seed: 997_021_360,
     executor: "agents",
     found: "a cancel that forgot the first of two tasks of one sub-agent's session",

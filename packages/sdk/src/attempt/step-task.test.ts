@@ -308,6 +308,23 @@ describe("S2: at most once", () => {
 });
 
 describe("S3: a step that a cancel caught", () => {
+  it("finds its signal aborted also where it looks at it for the first time after the cancel", async () => {
+    const gate = Promise.withResolvers<void>();
+    const seen: unknown[] = [];
+    const talk = new Conversation(
+      one(async (info) => {
+        await gate.promise;
+        seen.push(info.signal.aborted);
+      }),
+    );
+    await talk.heard();
+    talk.notify({ kind: "signal", signal: CANCEL_SIGNAL, payload: VOID });
+    await talk.heard();
+    gate.resolve();
+    await talk.heard();
+    expect(seen).toEqual([true]);
+  });
+
   it("has its signal aborted; its result is journaled and not seen", async () => {
     let finish: (value: string) => void = () => {};
     const reasons: unknown[] = [];

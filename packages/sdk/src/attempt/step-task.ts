@@ -176,7 +176,13 @@ export class StepTask extends Wait {
 
   #stop(reason: unknown): void {
     this.#clearTimer();
-    if (this.#state === "running" || this.#state === "asking") this.#controller?.abort(reason);
+    if (this.#state === "running" || this.#state === "asking") this.#abort(reason);
+  }
+
+  /** Also for a closure that looks at its signal only later. */
+  #abort(reason: unknown): void {
+    this.#controller ??= this.#host.ports.createAbortController();
+    this.#controller.abort(reason);
   }
 
   #clearTimer(): void {
@@ -269,7 +275,7 @@ export class StepTask extends Wait {
     this.#cancelTimer = this.#host.ports.delay(Math.min(ms, DELAY_MS_MAX), () => {
       if (round !== this.#round || this.#state !== "running") return;
       const error = new StepTimeoutError(`step "${this.name}" took longer than its timeout of ${ms} ms`);
-      this.#controller?.abort(error);
+      this.#abort(error);
       this.#failed(round, error);
     });
   }
