@@ -311,12 +311,17 @@ describe("S3: a step that a cancel caught", () => {
   it("finds its signal aborted also where it looks at it for the first time after the cancel", async () => {
     const gate = Promise.withResolvers<void>();
     const seen: unknown[] = [];
-    const talk = new Conversation(
-      one(async (info) => {
-        await gate.promise;
-        seen.push(info.signal.aborted);
-      }),
-    );
+    const late = async (info: StepInfo): Promise<void> => {
+      await gate.promise;
+      seen.push(info.signal.aborted);
+    };
+    const definition = service("s", {
+      async go(ctx) {
+        await ctx.step("long", late).catch(() => undefined);
+        await ctx.sleep(1_000); // The code goes on for a while: its attempt is not over.
+      },
+    });
+    const talk = new Conversation(definition);
     await talk.heard();
     talk.notify({ kind: "signal", signal: CANCEL_SIGNAL, payload: VOID });
     await talk.heard();
