@@ -109,6 +109,15 @@ export class Inbox {
     return await this.#present(this.#collected.splice(0));
   }
 
+  /** The message that starts anew; undefined where it was withdrawn, and then what it would have called off is seen. */
+  async takeRestart(): Promise<Arrival | undefined> {
+    const asked = this.restart;
+    this.restart = undefined;
+    const [present] = await this.#present(asked === undefined ? [] : [asked]);
+    if (present === undefined) this.#pending.unshift(...this.#calledOff.splice(0));
+    return present;
+  }
+
   async takeCalledOff(): Promise<readonly Arrival[]> {
     return await this.#present(this.#calledOff.splice(0));
   }

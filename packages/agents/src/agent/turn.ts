@@ -148,7 +148,7 @@ export class Turn {
     const tools = await this.#tools();
     for (;;) {
       if (this.#inbox.stopAsked) return "stopped";
-      if (this.#inbox.restart !== undefined) await this.#restart(this.#inbox.restart);
+      if (this.#inbox.restart !== undefined) await this.#restart();
       await this.#takeArrivals();
       if (this.#steps >= maxSteps || options.stopWhen?.(this.#soFar()) === true) return "steps";
       const item = await this.#ask(tools);
@@ -305,8 +305,9 @@ export class Turn {
   }
 
   /** What was under way is called off with all sub-agents; the message begins anew. */
-  async #restart(arrival: Arrival): Promise<void> {
-    this.#inbox.restart = undefined;
+  async #restart(): Promise<void> {
+    const arrival = await this.#inbox.takeRestart();
+    if (arrival === undefined) return;
     this.#restarted = true;
     this.#take(await this.#inbox.takeCalledOff());
     for (const earlier of this.#taken) this.#calledOff.add(earlier);

@@ -192,6 +192,19 @@ describe("restart", () => {
 });
 
 describe("a message that is withdrawn before it is seen", () => {
+  test("calls nothing off", async () => {
+    const definition = worker(worksFirst);
+    const world = await new TestWorld({ services: [definition] }).open();
+    const target = { service: "worker", key: "s1", handler: "send" };
+    const first = await world.submit(target, "start", "1");
+    await world.settle();
+    await world.submit(target, "and tides", "2");
+    const third = await world.submit(target, { text: "forget that", policy: "restart" }, "3");
+    await world.cancel(third);
+    const answer = valueOf<AgentAnswer>(await world.finish(first));
+    expect(answer).toMatchObject({ reason: "answered", text: "Heard: start | and tides" });
+  });
+
   test("is not seen", async () => {
     const definition = worker(worksFirst);
     const world = await new TestWorld({ services: [definition] }).open();
