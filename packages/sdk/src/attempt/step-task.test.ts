@@ -308,6 +308,29 @@ describe("S2: at most once", () => {
 });
 
 describe("S3: a step that a cancel caught", () => {
+  it("finds its signal aborted, also where it asks for it only after the cancel", async () => {
+    const gate = Promise.withResolvers<void>();
+    const seen: unknown[] = [];
+    const definition = service("s", {
+      async go(ctx) {
+        await ctx
+          .step("slow", async (info) => {
+            await gate.promise;
+            seen.push(info.signal.aborted);
+          })
+          .catch(() => undefined);
+        await ctx.sleep("1d"); // The attempt goes on.
+      },
+    });
+    const talk = new Conversation(definition);
+    await talk.heard();
+    talk.notify({ kind: "signal", signal: CANCEL_SIGNAL, payload: VOID });
+    await talk.heard();
+    gate.resolve();
+    await talk.heard();
+    expect(seen).toEqual([true]);
+  });
+
   it("has its signal aborted; its result is journaled and not seen", async () => {
     let finish: (value: string) => void = () => {};
     const reasons: unknown[] = [];

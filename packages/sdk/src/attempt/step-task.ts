@@ -88,6 +88,8 @@ export class StepTask extends Wait {
   #forgotten = false;
   /** What the try threw whose outcome is asked for; undefined where it was never heard of again. */
   #tryError: unknown = undefined;
+  /** The cancel that caught a try in the middle. */
+  #abandonedBy: unknown = undefined;
   #cancelTimer: (() => void) | undefined = undefined;
   #controller: AbortControllerLike | undefined = undefined;
 
@@ -161,6 +163,7 @@ export class StepTask extends Wait {
   override cancel(error: unknown): boolean {
     this.#stop(error);
     this.#state = this.#state === "running" ? "abandoned" : "over";
+    this.#abandonedBy = error;
     this.reject(error);
     return true;
   }
@@ -416,6 +419,7 @@ export class StepTask extends Wait {
   get signal(): AbortSignalLike {
     this.#controller ??= this.#host.ports.createAbortController();
     if (this.#host.over) this.#controller.abort("the attempt is over");
+    else if (this.#state === "abandoned") this.#controller.abort(this.#abandonedBy); // Asked for only after the cancel.
     return this.#controller.signal;
   }
 }
