@@ -14,7 +14,7 @@ const work = tool({
   kind: "read",
   inputSchema: z.object({}),
   execute: async (_, { toolCallId, abortSignal }) => {
-    const answer = await fetch(`${driver}/work/${toolCallId}`, { signal: abortSignal });
+    const answer = await fetch(`${driver}/job/${toolCallId}`, { signal: abortSignal });
     return await answer.text();
   },
 });

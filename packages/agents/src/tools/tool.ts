@@ -84,6 +84,11 @@ export function checkTools(agent: string, tools: Toolset): void {
       );
     if (tool.inputSchema === undefined)
       throw new DefinitionError(`${where} has no inputSchema: z.object({}) is an empty one`);
+    const { approval } = tool as { readonly approval?: unknown };
+    if (approval !== undefined && approval !== "always" && approval !== "never" && typeof approval !== "function")
+      throw new DefinitionError(
+        `${where}: approval is "always", "never" or a function of the input, not ${JSON.stringify(approval)}`,
+      );
     if ((typeof tool.execute === "function") === (typeof tool.run === "function"))
       throw new DefinitionError(`${where} needs one of execute (one effect) and run (durable code)`);
   }

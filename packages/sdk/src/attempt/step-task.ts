@@ -88,6 +88,8 @@ export class StepTask extends Wait {
   #forgotten = false;
   /** What the try threw whose outcome is asked for; undefined where it was never heard of again. */
   #tryError: unknown = undefined;
+  /** The cancel that caught a try in the middle. */
+  #abandonedBy: unknown = undefined;
   #cancelTimer: (() => void) | undefined = undefined;
   #controller: AbortControllerLike | undefined = undefined;
 
@@ -161,6 +163,7 @@ export class StepTask extends Wait {
   override cancel(error: unknown): boolean {
     this.#stop(error);
     this.#state = this.#state === "running" ? "abandoned" : "over";
+    this.#abandonedBy = error;
     this.reject(error);
     return true;
   }
@@ -176,13 +179,7 @@ export class StepTask extends Wait {
 
   #stop(reason: unknown): void {
     this.#clearTimer();
-    if (this.#state === "running" || this.#state === "asking") this.#abort(reason);
-  }
-
-  /** Also for a closure that looks at its signal only later. */
-  #abort(reason: unknown): void {
-    this.#controller ??= this.#host.ports.createAbortController();
-    this.#controller.abort(reason);
+    if (this.#state === "running" || this.#state === "asking") this.#controller?.abort(reason);
   }
 
   #clearTimer(): void {
@@ -275,7 +272,7 @@ export class StepTask extends Wait {
     this.#cancelTimer = this.#host.ports.delay(Math.min(ms, DELAY_MS_MAX), () => {
       if (round !== this.#round || this.#state !== "running") return;
       const error = new StepTimeoutError(`step "${this.name}" took longer than its timeout of ${ms} ms`);
-      this.#abort(error);
+      this.#controller?.abort(error);
       this.#failed(round, error);
     });
   }
@@ -422,6 +419,7 @@ export class StepTask extends Wait {
   get signal(): AbortSignalLike {
     this.#controller ??= this.#host.ports.createAbortController();
     if (this.#host.over) this.#controller.abort("the attempt is over");
+    else if (this.#state === "abandoned") this.#controller.abort(this.#abandonedBy); // Asked for only after the cancel.
     return this.#controller.signal;
   }
 }

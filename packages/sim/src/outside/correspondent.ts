@@ -315,7 +315,7 @@ function isWanted(action: OutsideAction, status: ShadowRun["record"]["status"]):
     case "withdraw":
       return status === "queued";
     case "restart":
-      return true;
+      return false; // Not promised: the session goes on meanwhile, and a message begun again would be said again.
     case "resume":
       return status === "paused";
     default:
