@@ -1,7 +1,7 @@
 // Arrivals: the run that has a key's turn is told what queues behind it, where its handler listens; the queued runs get
 // their turns all the same.
 
-import { ARRIVAL_SIGNAL, type Entry } from "@perdure/protocol";
+import { ARRIVAL_SIGNAL, QUEUE_LISTED_MAX, type Entry, type QueueListing } from "@perdure/protocol";
 import { describe, expect, test } from "vitest";
 import { openWorld, value } from "./harness.ts";
 
@@ -70,14 +70,29 @@ describe("arrivals", () => {
     const entry = world.latest(holder).notified.find((one) => one.kind === "command");
     expect(
       entry?.kind === "command" && entry.result?.kind === "value" && JSON.parse(String(entry.result.value)),
-    ).toEqual([
-      { run: second, input: null, headers: {} },
-      { run: fourth, input: null, headers: {} },
-    ]);
+    ).toEqual({
+      messages: [
+        { run: second, input: null, headers: {} },
+        { run: fourth, input: null, headers: {} },
+      ],
+      more: false,
+    });
     const single = await world.submit({ service: "service", handler: "work" });
     world.latest(single).replies.command(1, { type: "getQueue" });
     await world.settle();
-    expect(world.latest(single).notified).toMatchObject([{ result: value("[]") }]);
+    expect(world.latest(single).notified).toMatchObject([{ result: value('{"messages":[],"more":false}') }]);
+  });
+
+  test("a queue that is longer than a listing says so", async () => {
+    const world = await openWorld();
+    const holder = await world.submit(listening("k"));
+    for (let i = 0; i <= QUEUE_LISTED_MAX; i += 1) await world.submit(listening("k"));
+    world.latest(holder).replies.command(1, { type: "getQueue" });
+    await world.settle();
+    const entry = world.latest(holder).notified.find((one) => one.kind === "command");
+    const text = entry?.kind === "command" && entry.result?.kind === "value" ? String(entry.result.value) : "";
+    const { messages, more } = JSON.parse(text) as QueueListing;
+    expect([messages.length, more]).toEqual([QUEUE_LISTED_MAX, true]);
   });
 
   test("an arrival that its holder ends without having seen gets its own turn", async () => {

@@ -24,6 +24,7 @@ export type {
   Headers,
   NotificationEntry,
   QueuedMessage,
+  QueueListing,
   ResumedEntry,
   RetryEntry,
   RunRef,

@@ -43,7 +43,7 @@ export type Command =
   | { readonly type: "sleep"; readonly name?: string; readonly wakeAt: Instant }
   | CallCommand
   | SendCommand
-  /** What queues for the key behind this run, for the same handler; completed with `QueuedMessage[]` as JSON. */
+  /** What queues for the key behind this run, for the same handler; completed with a `QueueListing` as JSON. */
   | { readonly type: "getQueue" }
   | { readonly type: "getState"; readonly key: string }
   | { readonly type: "getStateKeys" }
@@ -99,6 +99,13 @@ export interface QueuedMessage {
   /** Parsed; null where there is none or where it is bytes. */
   readonly input: unknown;
   readonly headers: Headers;
+}
+
+/** What `getQueue` answers: the first of the queue, in order of arrival. */
+export interface QueueListing {
+  readonly messages: readonly QueuedMessage[];
+  /** Others queue behind these; they are not named. */
+  readonly more: boolean;
 }
 
 /** The signal of an arrival. Names that begin with `perdure.` are the runtime's own. */

@@ -1,7 +1,7 @@
 // What code that is built on the SDK (agents) needs of a context beyond what users need: not part of `Context`, so that no
 // user comes to rely on it.
 
-import type { QueuedMessage } from "@perdure/protocol";
+import type { QueueListing } from "@perdure/protocol";
 import { ContextMisuseError } from "@perdure/protocol";
 import type { Context } from "./context/context.ts";
 import type { SdkPorts } from "./ports.ts";
@@ -9,7 +9,7 @@ import type { SdkPorts } from "./ports.ts";
 export interface ContextInternals {
   readonly ports: SdkPorts;
   /** What queues for the key behind this run, for the same handler. Journaled. */
-  getQueue(): Promise<readonly QueuedMessage[]>;
+  getQueue(): Promise<QueueListing>;
   /**
    * The handler's code uses ticks of Node (web streams do): from now on it has run as far as it can only when those have run
    * as well, or commands that follow a tick would come at another place of a replay.

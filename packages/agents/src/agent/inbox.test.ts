@@ -1,15 +1,17 @@
 // The inbox against a context of its own: what is told in which order, and what is told when the turn is over.
 
-import { ARRIVAL_SIGNAL, ContextMisuseError, type QueuedMessage } from "@perdure/protocol";
+import { ARRIVAL_SIGNAL, ContextMisuseError, type QueuedMessage, type QueueListing } from "@perdure/protocol";
 import type { ObjectContext, RunId } from "@perdure/sdk";
 import { expect, test } from "vitest";
 import { Inbox } from "./inbox.ts";
 
-const queued = (run: string): QueuedMessage => ({ run: run as RunId, input: { text: run }, headers: {} });
+const queued = (run: string, policy = "steer"): QueuedMessage => {
+  return { run: run as RunId, input: { text: run, policy }, headers: {} };
+};
 
 /** As much of a context as an inbox uses. Signals are delivered one by one; after `end` nobody may listen on. */
 class FakeContext {
-  readonly queue: PromiseWithResolvers<readonly QueuedMessage[]> = Promise.withResolvers();
+  readonly queue: PromiseWithResolvers<QueueListing> = Promise.withResolvers();
   readonly #arrivals: QueuedMessage[] = [];
   #heard: (() => void) | undefined;
   #hasEnded = false;
@@ -23,8 +25,8 @@ class FakeContext {
     return ctx as unknown as ObjectContext;
   }
 
-  signal(run: string): void {
-    this.#arrivals.push(queued(run));
+  signal(run: string, policy?: string): void {
+    this.#arrivals.push(queued(run, policy));
     this.#heard?.();
   }
 
@@ -63,17 +65,28 @@ test("what queues comes before what a signal tells of, also where the signal is 
   const opened = inbox.open();
   fake.signal("third");
   await settled();
-  fake.queue.resolve([queued("first"), queued("second"), queued("third")]);
+  fake.queue.resolve({ messages: [queued("first"), queued("second"), queued("third")], more: false });
   await opened;
   fake.signal("fourth");
   await settled();
   expect(await runsOf(inbox)).toEqual(["first", "second", "third", "fourth"]);
 });
 
+test("what arrives behind messages that were not told of waits for its turn; who interrupts does not", async () => {
+  const fake = new FakeContext();
+  const inbox = inboxOn(fake);
+  fake.queue.resolve({ messages: [queued("first")], more: true });
+  expect(await inbox.open()).toBeUndefined();
+  fake.signal("behind");
+  fake.signal("urgent", "interrupt");
+  await settled();
+  expect(await runsOf(inbox)).toEqual(["first", "urgent"]);
+});
+
 test("a message that an earlier turn has seen is not taken again", async () => {
   const fake = new FakeContext();
   const inbox = inboxOn(fake, ["seen"]);
-  fake.queue.resolve([queued("seen"), queued("new")]);
+  fake.queue.resolve({ messages: [queued("seen"), queued("new")], more: false });
   await inbox.open();
   expect(await runsOf(inbox)).toEqual(["new"]);
 });
@@ -81,7 +94,7 @@ test("a message that an earlier turn has seen is not taken again", async () => {
 test("a signal that comes as the turn ends is no error", async () => {
   const fake = new FakeContext();
   const inbox = inboxOn(fake);
-  fake.queue.resolve([]);
+  fake.queue.resolve({ messages: [], more: false });
   await inbox.open();
   const uncaught: unknown[] = [];
   const note = (error: unknown): void => void uncaught.push(error);

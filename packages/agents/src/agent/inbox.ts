@@ -44,6 +44,8 @@ export class Inbox {
   /** What a hook threw, or a cancel that found nothing else waiting: the turn meets it when it looks here next. */
   #failure: { readonly error: unknown } | undefined = undefined;
   #closed = false;
+  /** More queues behind what `getQueue` has told of. */
+  #hasUnknown = false;
   stopAsked = false;
   restart: Arrival | undefined = undefined;
 
@@ -55,8 +57,11 @@ export class Inbox {
     this.#hook = hook;
   }
 
-  /** Begins to listen, and asks what queues already. Those with the policy `collect` are kept apart. */
-  async open(): Promise<void> {
+  /**
+   * Begins to listen, and asks what queues already. Those with the policy `collect` are kept apart. Answers with all that
+   * queues, or with nothing where that is more than is told at once.
+   */
+  async open(): Promise<ReadonlySet<RunId> | undefined> {
     // What queues already arrived before whatever a signal tells of, also where the signal is heard first.
     let later: QueuedMessage[] | undefined = [];
     this.#listen<QueuedMessage>(ARRIVAL_SIGNAL, (queued) => {
@@ -67,10 +72,13 @@ export class Inbox {
       this.stopAsked = true;
       this.#interrupt("stop");
     });
-    for (const queued of await internalsOf(this.#ctx).getQueue()) this.#arrived(queued, true);
+    const { messages, more } = await internalsOf(this.#ctx).getQueue();
+    this.#hasUnknown = more;
+    for (const queued of messages) this.#arrived(queued, true);
     for (const queued of later) this.#arrived(queued, false);
     later = undefined;
     await this.#deciding;
+    return more ? undefined : new Set(messages.map(({ run }) => run));
   }
 
   /** The turn has come to its end. What still arrives gets a turn of its own (I2). */
@@ -163,7 +171,8 @@ export class Inbox {
     const arrival = { run, message, policy };
     switch (policy) {
       case "steer":
-        this.#pending.push(arrival);
+        // Behind messages that are not known here it waits for its own turn: they came first.
+        if (early || !this.#hasUnknown) this.#pending.push(arrival);
         return;
       case "interrupt":
         this.#pending.push(arrival);

@@ -97,7 +97,7 @@ export class Turn {
     const events = ctx.stream<AgentEvent>(EVENTS);
     const turns = this.#session.turns + 1;
     const marks = turns % TURNS_PER_MARK === 1;
-    const [items, eventsAt] = await Promise.all([
+    const [items, eventsAt, queued] = await Promise.all([
       ctx.stream<TranscriptItem>(TRANSCRIPT).read(this.#session.contextFrom),
       marks ? events.length() : undefined,
       this.#inbox.open(),
@@ -105,7 +105,8 @@ export class Turn {
     this.#items = items;
     this.#first = this.#session.contextFrom;
     this.#from = this.#next;
-    this.#session = { ...this.#session, turns };
+    const taken = queued === undefined ? this.#session.taken : onlyQueued(this.#session.taken, queued);
+    this.#session = { ...this.#session, turns, taken };
     if (eventsAt !== undefined) this.#trimEvents(eventsAt);
     this.#openBudget();
     const collected = this.#message.policy === "collect" ? await this.#inbox.takeCollected() : [];
@@ -145,12 +146,12 @@ export class Turn {
 
   async #work(): Promise<AgentAnswer["reason"]> {
     const { options, maxSteps } = this.#spec;
-    const tools = await this.#tools();
     for (;;) {
       if (this.#inbox.stopAsked) return "stopped";
       if (this.#inbox.restart !== undefined) await this.#restart();
       await this.#takeArrivals();
       if (this.#steps >= maxSteps || options.stopWhen?.(this.#soFar()) === true) return "steps";
+      const tools = await this.#tools(); // A long result, or a sub-agent in the background, brings tools along.
       const item = await this.#ask(tools);
       if (item === undefined) continue; // Cut short before it was begun: the loop looks why.
       this.#steps += 1;
@@ -158,7 +159,7 @@ export class Turn {
       this.#usage = addUsage(this.#usage, item.usage);
       await options.onTurn?.(this.#ctx, this.#soFar());
       const calls = item.partial === true ? [] : item.content.filter(isOwnCall);
-      if (calls.length > 0) await this.#runTools(calls, await this.#tools());
+      if (calls.length > 0) await this.#runTools(calls, tools);
       else if (item.partial !== true && (await this.#isAnswer(item)) && (await this.#inbox.close())) return "answered";
     }
   }
@@ -404,6 +405,11 @@ export class Turn {
   #save(): void {
     writeSession(this.#ctx, this.#session);
   }
+}
+
+/** A message that was withdrawn after it was taken has left the queue: no run of it will come to ask. */
+function onlyQueued(taken: Session["taken"], queued: ReadonlySet<RunId>): Session["taken"] {
+  return Object.fromEntries(Object.entries(taken).filter(([run]) => queued.has(run as RunId)));
 }
 
 function messageItem({ run, message, policy }: Arrival): MessageItem {

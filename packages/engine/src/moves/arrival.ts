@@ -17,14 +17,17 @@ export function tellHolder(batch: Batch, run: HotRun): void {
   signal(batch, holding, ARRIVAL_SIGNAL, valueResult(messageText(run)));
 }
 
-/** The answer to `getQueue`: runs of the same handler, in order of arrival. Empty for a run that has no turn. */
+/** The answer to `getQueue`: runs of the same handler, in order of arrival. None for a run that has no turn. */
 export function queueBehind(batch: Batch, run: HotRun): Result {
-  const { service, handler, key } = run.record;
-  if (key === null) return valueResult("[]");
-  const lane = batch.view.key(service, key);
-  const queue = lane.holder === run.record.id ? lane.queue.slice(0, QUEUE_LISTED_MAX) : [];
-  const queued = queue.flatMap((id) => batch.view.run(id) ?? []).filter((other) => other.record.handler === handler);
-  return valueResult(`[${queued.map(messageText).join(",")}]`);
+  const { id, service, handler, key } = run.record;
+  const lane = key === null ? undefined : batch.view.key(service, key);
+  if (lane?.holder !== id) return valueResult('{"messages":[],"more":false}');
+  const queue = lane.queue.slice(0, QUEUE_LISTED_MAX);
+  const queued = queue
+    .flatMap((other) => batch.view.run(other) ?? [])
+    .filter(({ record }) => record.handler === handler);
+  const more = lane.more || lane.queue.length > queue.length;
+  return valueResult(`{"messages":[${queued.map(messageText).join(",")}],"more":${more}}`);
 }
 
 /** `QueuedMessage` as JSON. The input is JSON already, so it is not parsed here. */

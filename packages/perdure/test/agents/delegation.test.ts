@@ -251,6 +251,31 @@ describe("the answer's form, and long conversations", () => {
     expect(answer).toMatchObject({ output: { year: 1969 }, usage: { calls: 2 } });
   });
 
+  test("a long result is shown as an excerpt, and its rest can be read in the same turn", async () => {
+    const script: Script = ({ messages, tools }) => {
+      const results = messages.filter(({ role }) => role === "tool").map(({ text }) => text);
+      if (results.length === 0) return { toolCalls: [{ name: "fetch", input: {} }] };
+      if (results.length > 1) return results[1] ?? "";
+      expect(results[0]).toContain('read_result with toolCallId "call_1"');
+      return tools.includes("read_result")
+        ? { toolCalls: [{ name: "read_result", input: { toolCallId: "call_1", from: 900, chars: 10 }, id: "call_2" }] }
+        : "it cannot be read";
+    };
+    const fetch = tool({
+      kind: "read",
+      inputSchema: z.object({}),
+      execute: () => `${"a".repeat(900)}the middle${"b".repeat(900)}`,
+    });
+    const reader = agent("reader", {
+      model: scriptedModel(script),
+      tools: { fetch },
+      context: { resultCharsMax: 100 },
+    });
+    const world = await new TestWorld({ services: [reader] }).open();
+    const answer = valueOf<AgentAnswer>(await world.finish(await world.submit(target("reader"), "go")));
+    expect(answer.text).toContain("the middle");
+  });
+
   test("a conversation that grows too large is compacted; nothing is lost", async () => {
     const script: Script = (request) =>
       heard(request).some((line) => line.includes("Summarize")) ? "SUMMARY" : `told ${request.messages.length}`;

@@ -191,6 +191,32 @@ describe("restart", () => {
   });
 });
 
+describe("a message that is withdrawn after it was seen", () => {
+  test("leaves nothing behind in the session", async () => {
+    const worksTwice: Script = ({ messages }) => {
+      const worked = messages.filter(({ role }) => role === "tool").length;
+      return worked < 2 ? { toolCalls: [{ name: "work", input: {}, id: `call_${worked}` }] } : "done";
+    };
+    const definition = worker(worksTwice);
+    const world = await new TestWorld({ services: [definition] }).open();
+    const target = { service: "worker", key: "s1", handler: "send" };
+    const first = await world.submit(target, "start", "1");
+    const second = await world.submit(target, "and tides", "2");
+    await world.advance(90 * MINUTE);
+    expect(takenIn(world)).toEqual([second]);
+    await world.cancel(second);
+    await world.finish(first);
+    await world.finish(await world.submit(target, "more", "3"));
+    expect(takenIn(world)).toEqual([]);
+  });
+});
+
+/** Messages that the session remembers as seen. */
+function takenIn(world: TestWorld): string[] {
+  const session = world.memory.storage.data.state.get("worker")?.get("s1")?.get("session");
+  return Object.keys((JSON.parse(String(session)) as { taken: object }).taken);
+}
+
 describe("a message that is withdrawn before it is seen", () => {
   test("calls nothing off", async () => {
     const definition = worker(worksFirst);

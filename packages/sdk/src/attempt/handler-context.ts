@@ -8,7 +8,7 @@ import type {
   DurationLike,
   HandlerMode,
   Headers,
-  QueuedMessage,
+  QueueListing,
   Result,
   RunId,
   Target,
@@ -79,7 +79,7 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
     const attempt = this.#attempt;
     return {
       ports: attempt.ports,
-      getQueue: () => attempt.request({ type: "getQueue" }) as Promise<readonly QueuedMessage[]>,
+      getQueue: () => attempt.request({ type: "getQueue" }) as Promise<QueueListing>,
       useTicks: () => {
         attempt.usesTicks = true;
       },
