@@ -64,6 +64,18 @@ describe("sub-agents", () => {
     expect(story.at(-1)).toBe('assistant "Noticed: 1"');
   });
 
+  test("an end is told once, however often it is watched", async () => {
+    const lead = agent("lead", { model: scriptedModel(() => "heard") });
+    const world = await new TestWorld({ services: [lead, writer()] }).open();
+    const run = await world.submit(target("writer", "s1/child"), "write");
+    await world.finish(run);
+    const watch = { service: "lead", key: "s1", handler: "watch" };
+    for (const time of ["first", "again"])
+      await world.finish(await world.submit(watch, { name: "child", agent: "writer", key: "s1/child", run }, time));
+    await world.settle();
+    expect((await storyOf(world, "lead")).filter((line) => line.startsWith("message"))).toHaveLength(1);
+  });
+
   test("a cancel of the parent reaches children in the background", async () => {
     const waits = tool({ kind: "read", inputSchema: z.object({}), run: (ctx) => ctx.sleep("9d") });
     const slow = agent("slow", { model: scriptedModel(callsOnce("waits", {})), tools: { waits } });
@@ -211,6 +223,19 @@ describe("approvals", () => {
     const world = await new TestWorld({ services: [editor] }).open();
     const answered = valueOf<AgentAnswer>(await world.finish(await world.submit(target("editor"), "publish it")));
     expect(answered.text).toContain("not now");
+    expect(published).toEqual([]);
+  });
+
+  test("writes that are taken away while the question is open stay undone, whatever the answer", async () => {
+    published.length = 0;
+    const editor = agent("editor", { model: scriptedModel(script), tools: { publish } });
+    const world = await new TestWorld({ services: [editor] }).open();
+    const run = await world.submit(target("editor"), "publish it");
+    await world.settle();
+    const set = { service: "perdure.controls", key: "switches", handler: "set" };
+    await world.finish(await world.submit(set, { target: "editor", writes: "deny", by: "grace", reason: "frozen" }));
+    const result = await world.finish(run, (w) => answer(w, { decision: "approved", by: "ada" }));
+    expect(valueOf<AgentAnswer>(result).text).toContain("frozen");
     expect(published).toEqual([]);
   });
 });
