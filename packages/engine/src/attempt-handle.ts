@@ -62,8 +62,11 @@ export class AttemptHandle implements AttemptReplies {
           idempotencyKey: run.idempotencyKey,
           generation: run.generation,
           createdAt: run.createdAt,
+          deployment: run.deployment,
+          image: null,
           entries: loaded.entries,
           state: loaded.state,
+          origin: null,
           tries: run.retry?.tries ?? 0,
         },
         this,
@@ -134,6 +137,14 @@ export class AttemptHandle implements AttemptReplies {
 
   error(failure: AttemptFailure): void {
     this.#last({ type: "error", run: this.#id, attempt: this.#token, failure });
+  }
+
+  image(): void {
+    // The journal alone is right without it (I2).
+  }
+
+  imageUnusable(failure: Failure): void {
+    this.error({ failure, behavior: "retry" });
   }
 
   /** C1: nothing is said after the end. */

@@ -265,6 +265,8 @@ function deaf(replies: AttemptReplies): AttemptReplies {
     end: (result) => replies.end(result),
     suspend: (awaiting) => replies.suspend(awaiting, Number.MAX_SAFE_INTEGER),
     error: (failure) => replies.error(failure),
+    image: (image) => replies.image(image),
+    imageUnusable: (failure) => replies.imageUnusable(failure),
   };
 }
 
