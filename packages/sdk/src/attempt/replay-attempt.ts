@@ -16,6 +16,11 @@
 // A5. Whatever the code does at the same place of the journal, it is given the same: a promise that is settled at once
 //     live (read state, a kept signal) is settled at once on replay.
 //
+// An attempt may be imaged, heap and all (sdk/src/guest), and go on from the image in another process:
+// I1. It may be imaged while it waits, and all commands that it has asked for are in the journal: then the image is at an
+//     entry, and whatever came after that entry is met as on replay.
+// I2. What went on beside the heap (tries of steps, timers) is not in the image: it is begun again, as after a crash.
+//
 // Reading state of an exclusive handler (or of a workflow) is answered at once, before its entry is durable. That is
 // safe: nobody else may write the key meanwhile, so that after a crash the same value would be read, and the entry
 // stands before every later command. A shared handler reads beside a writer, so it asks the engine, and waits.
@@ -396,6 +401,25 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.#finish("aborted", reason);
   }
 
+  /** The entry that an image of it would stand at; undefined where it may not be imaged now (I1). */
+  get imageableAt(): number | undefined {
+    if (this.over || this.#busy || !this.#live || this.#cursor.behind || this.#outcome !== undefined) return undefined;
+    return this.#cursor.durableCommands === this.#issued ? this.#cursor.seen : undefined;
+  }
+
+  /** The heap was put back from an image: it goes on with what the journal has after it. */
+  resume(start: Pick<AttemptStart, "entries">): void {
+    this.#cursor.resume(start.entries, this.#issued);
+    this.#live = false; // What is to be begun again is begun when the entries were met.
+    this.#yielding = false;
+    for (const wait of [...this.#waits.values()]) {
+      if (!(wait instanceof StepTask)) continue;
+      wait.hold();
+      if (!wait.isHeld) this.#waits.delete(wait.id);
+    }
+    this.touch();
+  }
+
   awaiting(): readonly Awaiting[] | null {
     return this.#blockedOn();
   }
@@ -458,6 +482,7 @@ export class ReplayAttempt implements Attempt, StepHost {
 
   /** True: code saw something. */
   #deliver(entry: Entry): boolean {
+    this.ports.delivering?.(entry.at);
     switch (entry.kind) {
       case "command":
       case "completion": {
