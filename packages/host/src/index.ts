@@ -24,3 +24,5 @@ export {
 export type { StreamListener, StreamWatch } from "./stream-feed.ts";
 export { openDirectoryBlobs } from "./blobs/directory.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./stores/sqlite/open.ts";
+export { bundleModule, type BundleOptions, type IsolateBundle } from "./isolate/bundle/bundle-module.ts";
+export { loadHostModules, type HostFunction, type HostModule } from "./isolate/bundle/host-modules.ts";

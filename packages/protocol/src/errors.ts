@@ -283,6 +283,13 @@ export class DefinitionError extends PerdureError {
   override readonly name = "DefinitionError";
 }
 
+/** A module cannot run inside an isolate: it asks for something that is there in Node only, or it cannot be bundled. */
+export class IsolateModuleError extends PerdureError {
+  static override readonly code = "P0055";
+  static override readonly retry = "pause";
+  override readonly name = "IsolateModuleError";
+}
+
 export class InvalidDurationError extends PerdureError {
   static override readonly code = "P0060";
   static override readonly status = 400;
