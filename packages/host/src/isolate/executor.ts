@@ -20,6 +20,7 @@ import type { LogRecord } from "@perdure/sdk";
 import type { GuestMessage, WireStart } from "@perdure/sdk/wire";
 import { Bases, type Artifacts } from "./bases.ts";
 import { callHost, type HostFunctions } from "./host-calls.ts";
+import type { ThreadPorts } from "./isolate-thread.ts";
 import { IsolateThreads } from "./isolate-threads.ts";
 import type { IsolateFigures } from "./figures.ts";
 import type { FromThread, ImagePolicy, ToThread } from "./thread-messages.ts";
@@ -33,6 +34,8 @@ export interface IsolateOptions {
   readonly threads?: number;
   readonly policy?: Partial<ImagePolicy>;
   readonly limits?: Partial<InstanceLimits>;
+  /** Of threads that are none (`threads: 0`). Default: the real time. */
+  readonly ports?: ThreadPorts;
 }
 
 export interface IsolateExecutor extends Executor {

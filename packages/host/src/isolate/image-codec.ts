@@ -78,13 +78,11 @@ export function decodeBase(bytes: Uint8Array): BaseImage {
 
 export function encodeImage(memory: Uint8Array, registers: Registers, base: BaseImage): Uint8Array {
   const changed = changedPages(memory, base.memory);
-  const body = Buffer.allocUnsafe(changed.length * (4 + PAGE_BYTES));
+  const body = Buffer.from(new ArrayBuffer(changed.length * (4 + PAGE_BYTES)));
   let at = 0;
   for (const page of changed) at = body.writeUInt32LE(page, at);
   for (const page of changed) {
-    const from = page * PAGE_BYTES;
-    body.set(memory.subarray(from, from + PAGE_BYTES), at);
-    xorInto(body.subarray(at, at + PAGE_BYTES), base.memory, from);
+    xorPage(wordsOf(body, at), wordsOf(memory, page * PAGE_BYTES), base, page);
     at += PAGE_BYTES;
   }
   const header = Buffer.alloc(IMAGE_HEADER_BYTES);
@@ -125,10 +123,7 @@ export function applyImage(bytes: Uint8Array, header: ImageHeader, base: BaseIma
     throw new ImageDamagedError("an image has a page beyond its memory");
   let at = count * 4;
   for (const page of pages) {
-    const from = page * PAGE_BYTES;
-    const target = memory.subarray(from, from + PAGE_BYTES);
-    target.set(body.subarray(at, at + PAGE_BYTES));
-    xorInto(target, base.memory, from);
+    xorPage(wordsOf(memory, page * PAGE_BYTES), wordsOf(body, at), base, page);
     at += PAGE_BYTES;
   }
 }
@@ -149,18 +144,30 @@ export function changedPages(memory: Uint8Array, base: Uint8Array): readonly num
 
 const ZEROS = Buffer.alloc(PAGE_BYTES);
 
-function xorInto(target: Uint8Array, source: Uint8Array, from: number): void {
-  if (from >= source.length) return;
-  for (let at = 0; at < target.length; at += 1) target[at] = (target[at] as number) ^ (source[from + at] as number);
+/** A page of `memory` as words: all pages here begin at a multiple of four, in buffers of their own. */
+function wordsOf(memory: Uint8Array, from: number): Int32Array {
+  return new Int32Array(memory.buffer, memory.byteOffset + from, PAGE_BYTES / 4);
+}
+
+function xorPage(target: Int32Array, source: Int32Array, base: BaseImage, page: number): void {
+  const from = page * PAGE_BYTES;
+  if (from >= base.memory.length) {
+    target.set(source);
+    return;
+  }
+  const words = wordsOf(base.memory, from);
+  for (let at = 0; at < words.length; at += 1) target[at] = (source[at] as number) ^ (words[at] as number);
 }
 
 function compress(bytes: Uint8Array): Buffer {
   return zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } });
 }
 
+/** In a buffer of its own, so that it is aligned. */
 function decompress(bytes: Uint8Array, what: string): Buffer {
   try {
-    return zstdDecompressSync(bytes);
+    const plain = zstdDecompressSync(bytes);
+    return plain.byteOffset % 4 === 0 ? plain : Buffer.from(new Uint8Array(plain).buffer);
   } catch (cause) {
     throw new ImageDamagedError(`an ${what} cannot be decompressed: ${(cause as Error).message}`, { cause });
   }

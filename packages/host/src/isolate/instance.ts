@@ -18,6 +18,7 @@ import {
   type BaseImage,
   changedPages,
   encodeImage,
+  PAGE_BYTES,
   readImageHeader,
   type Registers,
   WASM_PAGE_BYTES,
@@ -56,11 +57,21 @@ export class Instance {
     checkEngine(engine, base.engine, "the base image");
     const clock = new Clock(limits.turnMs);
     const vm = await QuickJS.restore(
-      { memory: base.memory, stackPointer: base.stackPointer, runtimePtr: base.runtime, contextPtr: base.context, extensions: [] },
+      {
+        memory: sized(base.memory.length),
+        stackPointer: base.stackPointer,
+        runtimePtr: base.runtime,
+        contextPtr: base.context,
+        extensions: [],
+      },
       options(engine, clock, limits),
     );
+    const memory = new Uint8Array(vm._getMemory().buffer);
+    for (const { from, to } of filledPages(base)) memory.set(base.memory.subarray(from, to), from);
     registerHost(vm, clock);
-    return new Instance(vm, clock, base);
+    const instance = new Instance(vm, clock, base);
+    instance.#applyLimits(limits);
+    return instance;
   }
 
   /** @throws ImageDamagedError, ImageMismatchError */
@@ -83,7 +94,12 @@ export class Instance {
     applyImage(image, header, this.base, new Uint8Array(memory.buffer));
     exports.qjs_set_runtime_and_context(header.runtime, header.context);
     exports.__stack_pointer.value = header.stackPointer;
-    // The limits stand in the memory that was just written over.
+    this.#applyLimits(limits);
+  }
+
+  /** They stand in the memory: to be called after it was written over. */
+  #applyLimits(limits: InstanceLimits): void {
+    const exports = this.#vm._getExports();
     exports.qjs_set_memory_limit(limits.memoryBytes);
     exports.qjs_set_max_stack_size(STACK_BYTES);
     exports.qjs_set_interrupt_handler(1);
@@ -269,6 +285,38 @@ function registersOf(vm: QuickJS): Registers {
     runtime: exports.qjs_get_runtime_ptr(),
     context: exports.qjs_get_context_ptr(),
   };
+}
+
+/**
+ * Memory of that size with nothing in it, as `QuickJS.restore` takes memory: a new instance's is all zeros already, and most
+ * of a base is, too. Writing only what is not halves the time of a restore: pages that are never written are never mapped.
+ */
+function sized(byteLength: number): Uint8Array {
+  return { byteLength, length: 0 } as Uint8Array;
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+const FILLED: WeakMap<BaseImage, readonly Range[]> = new WeakMap();
+
+/** The parts of a base that are not all zeros. */
+function filledPages(base: BaseImage): readonly Range[] {
+  let ranges = FILLED.get(base);
+  if (ranges === undefined) {
+    ranges = changedPages(base.memory, new Uint8Array(0)).reduce<Range[]>((list, page) => {
+      const from = page * PAGE_BYTES;
+      const last = list.at(-1);
+      const joined = last?.to === from;
+      if (joined) list.pop();
+      list.push({ from: joined ? last.from : from, to: from + PAGE_BYTES });
+      return list;
+    }, []);
+    FILLED.set(base, ranges);
+  }
+  return ranges;
 }
 
 /** The runtime is the first thing that an instance allocates. */

@@ -8,16 +8,32 @@
 //
 // It knows nothing of threads but a function to say things with, so that tests may run it in their own.
 
-import { AssertionError, type Entry, failureFrom, isPerdureError } from "@perdure/protocol";
+import { AssertionError, type Entry, failureFrom, type Instant, isPerdureError } from "@perdure/protocol";
 import type { CallOutcome, GuestEvent, GuestMessage, Outbox, WireStart } from "@perdure/sdk/wire";
 import type { Engine } from "./engine.ts";
 import { type BaseImage, encodeBase, sha256 } from "./image-codec.ts";
 import { Instance, makeBase } from "./instance.ts";
 import type { FromThread, ThreadOptions, ToThread } from "./thread-messages.ts";
 
+/** The time and the timers of a thread. */
+export interface ThreadPorts {
+  now(): Instant;
+  /** Calls back once; the function that it returns cancels. At most 2^31 - 1 ms are asked. */
+  delay(ms: number, callback: () => void): () => void;
+}
+
+export const REAL_TIME: ThreadPorts = {
+  now: Date.now,
+  delay: (ms, callback) => {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
 interface Live {
   readonly attempt: number;
-  readonly timers: Map<number, NodeJS.Timeout>;
+  /** What cancels them, by number. */
+  readonly timers: Map<number, () => void>;
   /** Null while it is made. */
   instance: Instance | null;
   /** What came while it was made. */
@@ -46,12 +62,14 @@ export class IsolateThread {
   readonly #say: (message: FromThread) => void;
   readonly #bases = new Map<string, BaseImage>();
   readonly #live = new Map<number, Live>();
-  #sweep: NodeJS.Timeout | undefined = undefined;
+  readonly #ports: ThreadPorts;
+  #cancelSweep: (() => void) | undefined = undefined;
 
-  constructor(engine: Engine, options: ThreadOptions, say: (message: FromThread) => void) {
+  constructor(engine: Engine, options: ThreadOptions, say: (message: FromThread) => void, ports: ThreadPorts = REAL_TIME) {
     this.#engine = engine;
     this.#options = options;
     this.#say = say;
+    this.#ports = ports;
   }
 
   hear(message: ToThread): void {
@@ -82,7 +100,7 @@ export class IsolateThread {
 
   /** Ends everything at once. */
   close(): void {
-    clearTimeout(this.#sweep);
+    this.#cancelSweep?.();
     for (const attempt of [...this.#live.keys()]) this.#forget(attempt);
   }
 
@@ -169,7 +187,7 @@ export class IsolateThread {
   #callEnded(live: Live, call: number, outcome: CallOutcome): void {
     const began = live.calls.get(call);
     live.calls.delete(call);
-    if (began !== undefined && performance.now() - began >= this.#options.policy.afterCallMs) live.costly = true;
+    if (began !== undefined && this.#ports.now() - began >= this.#options.policy.afterCallMs) live.costly = true;
     this.#turn(live, { type: "callEnded", call, outcome });
   }
 
@@ -181,7 +199,7 @@ export class IsolateThread {
     if (instance === null) return;
     let outbox: Outbox;
     try {
-      outbox = instance.turn({ ...event, now: Date.now() });
+      outbox = instance.turn({ ...event, now: this.#ports.now() });
     } catch (error) {
       this.#failed(live, error);
       return;
@@ -195,7 +213,7 @@ export class IsolateThread {
 
   #awaits(live: Live, outbox: Outbox): void {
     live.waiting = outbox.awaiting !== null;
-    if (live.waiting) live.waitsSince = performance.now();
+    if (live.waiting) live.waitsSince = this.#ports.now();
   }
 
   /** Passes on what was said. True: it was the attempt's last word. */
@@ -208,7 +226,7 @@ export class IsolateThread {
           this.#setTimer(live, message.timer, message.ms);
           break;
         case "clearTimer":
-          clearTimeout(live.timers.get(message.timer));
+          live.timers.get(message.timer)?.();
           live.timers.delete(message.timer);
           break;
         case "end":
@@ -218,7 +236,7 @@ export class IsolateThread {
           messages.push(message);
           break;
         case "call":
-          live.calls.set(message.call, performance.now());
+          live.calls.set(message.call, this.#ports.now());
           messages.push(message);
           break;
         default:
@@ -234,7 +252,7 @@ export class IsolateThread {
       live.timers.delete(timer);
       this.#turn(live, { type: "timer", timer });
     };
-    live.timers.set(timer, setTimeout(fire, Math.min(ms, DELAY_MS_MAX)));
+    live.timers.set(timer, this.#ports.delay(Math.min(ms, DELAY_MS_MAX), fire));
   }
 
   #failed(live: Live, error: unknown): void {
@@ -247,7 +265,7 @@ export class IsolateThread {
     const live = this.#live.get(attempt);
     if (live === undefined) return;
     this.#live.delete(attempt);
-    for (const timer of live.timers.values()) clearTimeout(timer);
+    for (const cancel of live.timers.values()) cancel();
     live.instance?.dispose();
     live.instance = null;
     this.#say({ type: "released", attempt });
@@ -282,17 +300,17 @@ export class IsolateThread {
   }
 
   #planSweep(): void {
-    if (this.#sweep !== undefined) return;
+    if (this.#cancelSweep !== undefined) return;
     const everyMs = Math.max(SWEEP_EVERY_MS_MIN, this.#options.policy.warmMs / SWEEPS_PER_WARMTH);
-    this.#sweep = setTimeout(() => {
-      this.#sweep = undefined;
+    this.#cancelSweep = this.#ports.delay(everyMs, () => {
+      this.#cancelSweep = undefined;
       this.#letGoIdle();
       if (this.#live.size > 0) this.#planSweep();
-    }, everyMs);
+    });
   }
 
   #letGoIdle(): void {
-    const now = performance.now();
+    const now = this.#ports.now();
     const { warmMs, warmMax } = this.#options.policy;
     const waiting = [...this.#live.values()].filter((live) => live.waiting);
     waiting.sort((a, b) => a.waitsSince - b.waitsSince);

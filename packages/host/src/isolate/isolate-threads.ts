@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import { loadEngine } from "./engine.ts";
 import { type IsolateFigures, noFigures } from "./figures.ts";
 import type { BaseImage } from "./image-codec.ts";
-import { IsolateThread } from "./isolate-thread.ts";
+import { IsolateThread, type ThreadPorts } from "./isolate-thread.ts";
 import type { InstanceLimits } from "./instance.ts";
 import type { FromThread, ImagePolicy, ThreadOptions, ToThread } from "./thread-messages.ts";
 
@@ -13,6 +13,8 @@ export interface ThreadsOptions {
   readonly threads?: number;
   readonly policy?: Partial<ImagePolicy>;
   readonly limits?: Partial<InstanceLimits>;
+  /** Of threads that are none (`threads: 0`). Default: the real time. */
+  readonly ports?: ThreadPorts;
 }
 
 export interface ThreadsListener {
@@ -42,6 +44,7 @@ export class IsolateThreads {
   readonly figures: IsolateFigures = noFigures();
   readonly #options: ThreadOptions;
   readonly #count: number;
+  readonly #ports: ThreadPorts | undefined;
   readonly #listener: ThreadsListener;
   readonly #threads: Thread[] = [];
   readonly #of = new Map<number, Thread>();
@@ -52,6 +55,7 @@ export class IsolateThreads {
   constructor(options: ThreadsOptions, listener: ThreadsListener) {
     this.#options = { limits: { ...LIMITS, ...options.limits }, policy: { ...POLICY, ...options.policy } };
     this.#count = options.threads ?? Math.min(THREADS_MAX, availableParallelism());
+    this.#ports = options.ports;
     this.#listener = listener;
   }
 
@@ -118,7 +122,7 @@ export class IsolateThreads {
   #inline(): Thread {
     let inside: IsolateThread | undefined;
     let queue = loadEngine().then((engine) => {
-      inside = new IsolateThread(engine, this.#options, (message) => this.#heard(message));
+      inside = new IsolateThread(engine, this.#options, (message) => this.#heard(message), this.#ports);
     });
     return {
       post: (message) => {
