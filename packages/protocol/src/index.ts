@@ -49,6 +49,7 @@ export type {
   AttemptStart,
   Executor,
 } from "./conversation.ts";
+export { sha256 } from "./sha256.ts";
 export type { CapturedImage, ImageInfo, StartImage } from "./image.ts";
 export * from "./errors.ts";
 export type {
