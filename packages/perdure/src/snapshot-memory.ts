@@ -10,11 +10,11 @@ import {
   bundleModule,
   createIsolateExecutor,
   loadHostModules,
-  type Artifacts,
   type HostFunction,
   type IsolateExecutor,
   type IsolateOptions,
 } from "@perdure/host";
+import type { Artifacts } from "@perdure/engine";
 import { DefinitionError, type Target } from "@perdure/protocol";
 import { isServable, type AnyDefinition, type LogRecord, type Registry } from "@perdure/sdk";
 
@@ -71,7 +71,7 @@ async function definitionsIn(path: string): Promise<readonly AnyDefinition[]> {
 function notExported(names: string, paths: readonly string[]): DefinitionError {
   const where =
     paths.length === 0
-      ? "serve() was not told where they are defined: pass sources: [new URL(\"./agents.ts\", import.meta.url)]"
+      ? 'serve() was not told where they are defined: pass sources: [new URL("./agents.ts", import.meta.url)]'
       : `none of ${paths.map(entryName).join(", ")} exports them: export what they are made with`;
   return new DefinitionError(
     `memory: "snapshot" of ${names} needs the code of the module that defines it, to load it into isolates, and ${where}`,

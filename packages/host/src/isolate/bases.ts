@@ -2,23 +2,11 @@
 // Each is made once, kept in the store as an artifact, and found again by later processes: an image is worth nothing
 // without its base.
 
+import type { Artifacts } from "@perdure/engine";
 import { ImageMismatchError } from "@perdure/protocol";
 import { decodeBase, type BaseImage } from "./image-codec.ts";
 import { shared } from "./isolate-thread.ts";
 import { loadEngine } from "./engine.ts";
-
-export interface Artifact {
-  readonly kind: "bundle" | "base";
-  readonly bytes: Uint8Array;
-  readonly about: Readonly<Record<string, string>>;
-}
-
-/** The part of a store that keeps what images and runs need. */
-export interface Artifacts {
-  put(kind: Artifact["kind"], bytes: Uint8Array, about: Artifact["about"]): Promise<string>;
-  get(hash: string): Promise<Artifact | null>;
-  list(): Promise<readonly (Omit<Artifact, "bytes"> & { readonly hash: string })[]>;
-}
 
 export type MakeBase = (bundle: {
   readonly code: string;
@@ -51,7 +39,9 @@ export class Bases {
   async #load(hash: string): Promise<BaseImage> {
     const artifact = await this.#artifacts.get(hash);
     if (artifact === null)
-      throw new ImageMismatchError(`the base ${hash.slice(0, 12)}, which an image of the run needs, is not in the store`);
+      throw new ImageMismatchError(
+        `the base ${hash.slice(0, 12)}, which an image of the run needs, is not in the store`,
+      );
     const base = decodeBase(artifact.bytes);
     return { ...base, memory: shared(base.memory) };
   }

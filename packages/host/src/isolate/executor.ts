@@ -6,6 +6,7 @@
 // I2. What an attempt says reaches the engine in the order in which its guest said it.
 // I3. A thread that dies takes its attempts with it, as a crash does: the engine is told, and starts them again elsewhere.
 
+import type { Artifacts } from "@perdure/engine";
 import {
   type Attempt,
   type AttemptReplies,
@@ -18,7 +19,7 @@ import {
 } from "@perdure/protocol";
 import type { LogRecord } from "@perdure/sdk";
 import type { GuestMessage, WireStart } from "@perdure/sdk/wire";
-import { Bases, type Artifacts } from "./bases.ts";
+import { Bases } from "./bases.ts";
 import { callHost, type HostFunctions } from "./host-calls.ts";
 import type { ThreadPorts } from "./isolate-thread.ts";
 import { IsolateThreads } from "./isolate-threads.ts";
@@ -82,7 +83,8 @@ class ThreadedExecutor implements IsolateExecutor {
 
   async #launch(id: number, attempt: IsolateAttempt, start: AttemptStart): Promise<void> {
     try {
-      if (start.deployment === null) throw new ImageMismatchError("the run has no bundle: it was not begun in an isolate");
+      if (start.deployment === null)
+        throw new ImageMismatchError("the run has no bundle: it was not begun in an isolate");
       const base = await this.#bases.find(start.deployment, start.image?.info.base ?? null);
       if (attempt.over) this.#attempts.delete(id);
       else {

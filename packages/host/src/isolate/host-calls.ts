@@ -1,11 +1,6 @@
 // The hands: functions of host modules, called for guests in this process.
 
-import {
-  type AttemptReplies,
-  failureFrom,
-  HostFunctionMissingError,
-  type Payload,
-} from "@perdure/protocol";
+import { type AttemptReplies, failureFrom, HostFunctionMissingError, type Payload } from "@perdure/protocol";
 import { encode, INFO, retryAfterMs, type StepInfo } from "@perdure/sdk/host-side";
 import type { CallOutcome, WireInfo } from "@perdure/sdk/wire";
 

@@ -136,7 +136,9 @@ export function changedPages(memory: Uint8Array, base: Uint8Array): readonly num
   for (let from = 0; from < now.length; from += PAGE_BYTES) {
     const to = from + PAGE_BYTES;
     const same =
-      from < before.length ? now.compare(before, from, to, from, to) === 0 : now.compare(ZEROS, 0, PAGE_BYTES, from, to) === 0;
+      from < before.length
+        ? now.compare(before, from, to, from, to) === 0
+        : now.compare(ZEROS, 0, PAGE_BYTES, from, to) === 0;
     if (!same) changed.push(from / PAGE_BYTES);
   }
   return changed;

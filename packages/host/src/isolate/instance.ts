@@ -79,7 +79,9 @@ export class Instance {
     const header = readImageHeader(image);
     checkEngine(engine, header.engine, "the image");
     if (header.base !== base.hash)
-      throw new ImageMismatchError(`the image is a difference to base ${short(header.base)}, not to ${short(base.hash)}`);
+      throw new ImageMismatchError(
+        `the image is a difference to base ${short(header.base)}, not to ${short(base.hash)}`,
+      );
     const instance = await Instance.start(engine, base, limits);
     instance.#overwrite(image, limits);
     return instance;
@@ -169,13 +171,18 @@ export class Instance {
     const { name, message, stack } = error;
     error.dispose();
     if (message.includes("out of memory"))
-      return new IsolateLimitError(`the code needs more memory than the ${this.#vm._getMemory().buffer.byteLength} bytes that it has`);
+      return new IsolateLimitError(
+        `the code needs more memory than the ${this.#vm._getMemory().buffer.byteLength} bytes that it has`,
+      );
     return Object.assign(new Error(message), { name, stack });
   }
 }
 
 /** Loads a bundle into an empty instance and takes the memory that all runs of it start from. */
-export async function makeBase(engine: Engine, bundle: { readonly code: string; readonly hash: string }): Promise<Omit<BaseImage, "hash">> {
+export async function makeBase(
+  engine: Engine,
+  bundle: { readonly code: string; readonly hash: string },
+): Promise<Omit<BaseImage, "hash">> {
   const clock = new Clock(LOAD_MS_MAX);
   const vm = await QuickJS.create(options(engine, clock, { turnMs: LOAD_MS_MAX, memoryBytes: 512 * 1_024 * 1_024 }));
   try {

@@ -65,7 +65,12 @@ export class IsolateThread {
   readonly #ports: ThreadPorts;
   #cancelSweep: (() => void) | undefined = undefined;
 
-  constructor(engine: Engine, options: ThreadOptions, say: (message: FromThread) => void, ports: ThreadPorts = REAL_TIME) {
+  constructor(
+    engine: Engine,
+    options: ThreadOptions,
+    say: (message: FromThread) => void,
+    ports: ThreadPorts = REAL_TIME,
+  ) {
     this.#engine = engine;
     this.#options = options;
     this.#say = say;
@@ -301,7 +306,10 @@ export class IsolateThread {
 
   #planSweep(): void {
     if (this.#cancelSweep !== undefined) return;
-    const everyMs = Math.max(SWEEP_EVERY_MS_MIN, this.#options.policy.warmMs / SWEEPS_PER_WARMTH);
+    const everyMs = Math.min(
+      DELAY_MS_MAX,
+      Math.max(SWEEP_EVERY_MS_MIN, this.#options.policy.warmMs / SWEEPS_PER_WARMTH),
+    );
     this.#cancelSweep = this.#ports.delay(everyMs, () => {
       this.#cancelSweep = undefined;
       this.#letGoIdle();

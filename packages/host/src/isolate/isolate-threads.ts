@@ -74,7 +74,13 @@ export class IsolateThreads {
     this.#of.get(attempt)?.post(message);
   }
 
-  makeBase({ code, hash }: { readonly code: string; readonly hash: string }): Promise<{ base: BaseImage; bytes: Uint8Array }> {
+  makeBase({
+    code,
+    hash,
+  }: {
+    readonly code: string;
+    readonly hash: string;
+  }): Promise<{ base: BaseImage; bytes: Uint8Array }> {
     const { promise, resolve, reject } = Promise.withResolvers<{ base: BaseImage; bytes: Uint8Array }>();
     this.#lastRequest += 1;
     const request = this.#lastRequest;

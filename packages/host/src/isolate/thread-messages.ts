@@ -39,7 +39,12 @@ export type ToThread =
 
 export type FromThread =
   | { readonly type: "madeBase"; readonly request: number; readonly base: BaseImage; readonly bytes: Uint8Array }
-  | { readonly type: "baseFailed"; readonly request: number; readonly message: string; readonly stack: string | undefined }
+  | {
+      readonly type: "baseFailed";
+      readonly request: number;
+      readonly message: string;
+      readonly stack: string | undefined;
+    }
   /** In the order in which they were said. `timers` never leave the thread. */
   | {
       readonly type: "said";
@@ -47,11 +52,21 @@ export type FromThread =
       readonly messages: readonly GuestMessage[];
       readonly awaiting: readonly Awaiting[] | null;
     }
-  | { readonly type: "image"; readonly attempt: number; readonly image: CapturedImage; readonly figures: CaptureFigures }
+  | {
+      readonly type: "image";
+      readonly attempt: number;
+      readonly image: CapturedImage;
+      readonly figures: CaptureFigures;
+    }
   | { readonly type: "restored"; readonly attempt: number; readonly tookMs: number }
   /** Nothing of it has run: the image cannot be used. */
   | { readonly type: "imageUnusable"; readonly attempt: number; readonly failure: Failure }
-  | { readonly type: "failed"; readonly attempt: number; readonly failure: Failure; readonly behavior: "retry" | "pause" }
+  | {
+      readonly type: "failed";
+      readonly attempt: number;
+      readonly failure: Failure;
+      readonly behavior: "retry" | "pause";
+    }
   | { readonly type: "released"; readonly attempt: number };
 
 export interface CaptureFigures {

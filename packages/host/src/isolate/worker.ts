@@ -8,5 +8,7 @@ import type { ThreadOptions, ToThread } from "./thread-messages.ts";
 
 const port = parentPort;
 assert(port !== null, "this file is the entry of a worker thread");
-const thread = new IsolateThread(await loadEngine(), workerData as ThreadOptions, (message) => port.postMessage(message));
+const thread = new IsolateThread(await loadEngine(), workerData as ThreadOptions, (message) =>
+  port.postMessage(message),
+);
 port.on("message", (message: ToThread) => thread.hear(message));

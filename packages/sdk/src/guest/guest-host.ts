@@ -29,10 +29,13 @@ export function guestHostOf(guest: Guest): GuestHost {
     setTimer: (callback, ms) => {
       lastTimer += 1;
       const timer = lastTimer;
-      cancels.set(timer, startTimer(guest, Math.max(0, ms), () => {
-        cancels.delete(timer);
-        callback();
-      }));
+      cancels.set(
+        timer,
+        startTimer(guest, Math.max(0, ms), () => {
+          cancels.delete(timer);
+          callback();
+        }),
+      );
       return timer;
     },
     clearTimer: (timer) => {

@@ -1,6 +1,15 @@
 // What a guest has to say, gathered until the host takes it. It is also the attempt's side of the conversation.
 
-import type { AttemptFailure, AttemptReplies, Awaiting, Command, Failure, Instant, Payload, Result } from "@perdure/protocol";
+import type {
+  AttemptFailure,
+  AttemptReplies,
+  Awaiting,
+  Command,
+  Failure,
+  Instant,
+  Payload,
+  Result,
+} from "@perdure/protocol";
 import { AssertionError } from "@perdure/protocol";
 import type { GuestMessage } from "./wire.ts";
 

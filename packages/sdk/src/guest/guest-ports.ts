@@ -87,9 +87,7 @@ export class GuestPorts implements SdkPorts {
 
   log(record: LogRecord): void {
     const { level, message, fields } = record;
-    this.#outbox.add(
-      fields === undefined ? { type: "log", level, message } : { type: "log", level, message, fields },
-    );
+    this.#outbox.add(fields === undefined ? { type: "log", level, message } : { type: "log", level, message, fields });
   }
 
   /** Runs a piece of a step (G1): until the next piece begins, what runs is the step's. */

@@ -125,7 +125,10 @@ export class Guest {
     };
     const attempt = new ReplayAttempt(start, this.outbox, options);
     this.#attempt = attempt;
-    const spec = start.service === REHEARSAL ? rehearsal.specs.get(start.handler) : this.#registry.find(start.service, start.handler);
+    const spec =
+      start.service === REHEARSAL
+        ? rehearsal.specs.get(start.handler)
+        : this.#registry.find(start.service, start.handler);
     if (spec === undefined) {
       const error = new UnknownTargetError(`the bundle has no handler ${start.service}/${start.handler}`);
       attempt.fail({ failure: error.toFailure(), behavior: "pause" });

@@ -36,7 +36,9 @@ export function hostFunction(module: string, name: string): (...args: unknown[])
   const target = `${module}#${name}`;
   const stand = (...args: unknown[]): Promise<unknown> => {
     if (guest === undefined)
-      return Promise.reject(new Error(`${name} of ${module} was called while the bundle was loaded: it runs on the host`));
+      return Promise.reject(
+        new Error(`${name} of ${module} was called while the bundle was loaded: it runs on the host`),
+      );
     return guest.calls.call(target, args);
   };
   return Object.defineProperty(stand, "name", { value: name });
