@@ -16,12 +16,18 @@ import {
   type GuardMode,
   type IsolateOptions,
 } from "@perdure/host";
-import type { Limits } from "@perdure/engine";
-import { isPerdureError, ValidationError, type DurationMs, type ServiceManifest } from "@perdure/protocol";
+import type { Limits, Store } from "@perdure/engine";
+import {
+  isPerdureError,
+  ValidationError,
+  type DurationMs,
+  type Executor,
+  type ServiceManifest,
+} from "@perdure/protocol";
 import { createRegistry, validate, type LogRecord, type Registry, type Servable } from "@perdure/sdk";
 import { models } from "@perdure/agents";
 import { providerFromHere } from "./provider-from-here.ts";
-import { openSnapshotMemory } from "./snapshot-memory.ts";
+import { openSnapshotMemory, type SnapshotMemory } from "./snapshot-memory.ts";
 import { callOnStart, needsForStored } from "./start-up.ts";
 import { VERSION } from "./version.ts";
 import { createServer, type AddressOptions, type ValidateInput } from "./server/index.ts";
@@ -89,26 +95,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ...stored,
       ...(hasModels ? [] : [models({ load: providerFromHere })]),
     ]);
-    const logRecord = (record: LogRecord): void => log(formatLog(record));
-    const snapshots = await openSnapshotMemory({
-      registry,
-      sources: options.sources ?? [],
-      artifacts: store.artifacts,
-      log: logRecord,
-      isolates: isolateOptions(options),
-    });
-    const inProcess = createInProcessExecutor(registry, {
-      log: logRecord,
-      ...(guarding === null ? {} : { guard: guarding.guard }),
-      ...(options.suspendAfterMs === undefined ? {} : { suspendAfterMs: options.suspendAfterMs }),
-    });
+    const executors = await openExecutors(options, { registry, store, guard: guarding?.guard, log });
     const runtime = new Runtime({
       store,
       catalog: new Catalog(registry, {
         retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT,
-        deployment: snapshots.deployment,
+        deployment: executors.deployment,
       }),
-      executor: createRoutedExecutor(inProcess, snapshots.executor),
+      executor: executors.executor,
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       onTrouble: (error, retryInMs) =>
         log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
@@ -143,7 +137,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       close: async (graceMs = GRACE_MS_DEFAULT) => {
         collecting.abort();
         await server.close(graceMs);
-        await snapshots.executor.close();
+        await executors.close();
         guarding?.uninstall();
       },
     };
@@ -152,6 +146,46 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     await store.close();
     throw error;
   }
+}
+
+interface Executors {
+  readonly executor: Executor;
+  readonly deployment: SnapshotMemory["deployment"];
+  close(): Promise<void>;
+}
+
+async function openExecutors(
+  options: ServeOptions,
+  {
+    registry,
+    store,
+    guard,
+    log,
+  }: {
+    readonly registry: Registry;
+    readonly store: Store;
+    readonly guard: EffectGuard | undefined;
+    readonly log: (line: string) => void;
+  },
+): Promise<Executors> {
+  const logRecord = (record: LogRecord): void => log(formatLog(record));
+  const snapshots = await openSnapshotMemory({
+    registry,
+    sources: options.sources ?? [],
+    artifacts: store.artifacts,
+    log: logRecord,
+    isolates: isolateOptions(options),
+  });
+  const inProcess = createInProcessExecutor(registry, {
+    log: logRecord,
+    ...(guard === undefined ? {} : { guard }),
+    ...(options.suspendAfterMs === undefined ? {} : { suspendAfterMs: options.suspendAfterMs }),
+  });
+  return {
+    executor: createRoutedExecutor(inProcess, snapshots.executor),
+    deployment: snapshots.deployment,
+    close: () => snapshots.executor.close(),
+  };
 }
 
 /** One setting for both kinds of memory, where the kind's own says nothing. */

@@ -33,6 +33,7 @@ import type {
   Awaiting,
   Command,
   CommandEntry,
+  ContextMisuseError,
   Entry,
   Payload,
   Result,
@@ -42,7 +43,6 @@ import type {
 import {
   CANCEL_SIGNAL,
   CancelledError,
-  ContextMisuseError,
   FIRST_AWAKEABLE_SIGNAL,
   failureFrom,
   failureResult,
@@ -53,12 +53,14 @@ import type { StepOptions } from "../context/options.ts";
 import type { HandlerSpec } from "../definitions/handler.ts";
 import type { AbortControllerLike, AbortSignalLike, HandlerScope, LogLevel, SdkPorts } from "../ports.ts";
 import { retryAfterMs } from "./backoff.ts";
+import { awaitingOf } from "./awaiting.ts";
 import { HandlerContext } from "./handler-context.ts";
 import { readInput, writeOutput } from "./handler-payloads.ts";
 import { JournalCursor } from "./journal-cursor.ts";
 import type { LiveWrites } from "./live-writes.ts";
 import type { Divergence } from "./mismatch.ts";
 import { callerPosition, captureStack, mismatchError, sameCommand } from "./mismatch.ts";
+import { afterTheEnd, insideStep } from "./misuse.ts";
 import { never, rejected, settledNow } from "./promises.ts";
 import { Signals } from "./signals.ts";
 import { StateView } from "./state-view.ts";
@@ -240,18 +242,8 @@ export class ReplayAttempt implements Attempt, StepHost {
   }
 
   #misuse(): ContextMisuseError | undefined {
-    const { service, handler } = this.scope;
-    if (this.#over === "ended" || this.#outcome !== undefined) {
-      return new ContextMisuseError(
-        `ctx of ${service}/${handler} was used after its handler had ended: await everything before you return`,
-      );
-    }
-    if (this.#insideStep || this.ports.insideStep?.() === true) {
-      return new ContextMisuseError(
-        `ctx was used inside a step of ${service}/${handler}: a step is one effect and is not replayed; call ctx before or after it`,
-      );
-    }
-    return undefined;
+    if (this.#over === "ended" || this.#outcome !== undefined) return afterTheEnd(this.scope);
+    return this.#insideStep || this.ports.insideStep?.() === true ? insideStep(this.scope) : undefined;
   }
 
   /** Counts a command; compares it with the recorded one, or sends it. */
@@ -578,14 +570,7 @@ export class ReplayAttempt implements Attempt, StepHost {
   /** What has to happen from outside before the code can go on; null while something goes on here. */
   #blockedOn(): Awaiting[] | null {
     if (this.over || this.#busy || !this.#live || this.#cursor.behind) return null;
-    const list: Awaiting[] = [];
-    for (const wait of this.#waits.values()) {
-      const awaiting = wait.awaiting();
-      if (awaiting === undefined) return null;
-      list.push(awaiting);
-    }
-    if (this.#signals !== undefined) list.push(...this.#signals.awaiting());
-    return list.length === 0 ? null : list; // Code that waits for something else cannot be woken.
+    return awaitingOf(this.#waits.values(), this.#signals);
   }
 
   #suspendIfAsked(): void {
