@@ -65,6 +65,7 @@ import { never, rejected, settledNow } from "./promises.ts";
 import { Signals } from "./signals.ts";
 import { StateView } from "./state-view.ts";
 import type { StepFunction, StepHost } from "./step-task.ts";
+import { Stillness } from "./stillness.ts";
 import { stepCommand, StepTask } from "./step-task.ts";
 import { trimmedFailure } from "./stream-reference.ts";
 import type { Turns } from "./turns.ts";
@@ -131,9 +132,7 @@ export class ReplayAttempt implements Attempt, StepHost {
   #cancelGrace: (() => void) | undefined = undefined;
   /** How the handler ended, while there is still something to replay. */
   #outcome: { readonly result: Result; readonly how: string } | undefined = undefined;
-  /** When the sweep first saw it blocked, and what it had seen by then. */
-  #blockedAt = 0;
-  #blockedMark = -1;
+  readonly #stillness = new Stillness();
 
   constructor(start: AttemptStart, replies: AttemptReplies, options: AttemptOptions) {
     this.ports = options.ports;
@@ -425,11 +424,8 @@ export class ReplayAttempt implements Attempt, StepHost {
   /** Called now and then, so that no wait needs a timer of its own. */
   sweep(now: number): void {
     const awaiting = this.#blockedOn();
-    const mark = awaiting === null ? -1 : this.#issued + this.#cursor.seen + this.#tries; // Grows with everything that happens.
-    if (awaiting === null || mark !== this.#blockedMark) {
-      this.#blockedMark = mark;
-      this.#blockedAt = now;
-    } else if (now - this.#blockedAt >= this.#options.suspendAfterMs) this.#suspend(awaiting);
+    const stillMs = this.#stillness.lasted(awaiting && this.#issued + this.#cursor.seen + this.#tries, now);
+    if (awaiting !== null && stillMs >= this.#options.suspendAfterMs) this.#suspend(awaiting);
   }
 
   // The cursor
