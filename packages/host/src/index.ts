@@ -2,6 +2,7 @@ export { Catalog, RETENTION_MS_DEFAULT, type Targets } from "./catalog.ts";
 export { ChangeFeed, type Change, type NumberedChange, type Subscription } from "./change-feed.ts";
 export { createRoutedExecutor } from "./executors/routed.ts";
 export { createInProcessExecutor, type InProcessOptions } from "./executors/in-process.ts";
+export { hostFetch } from "./fetch.ts";
 export {
   describeEffect,
   EffectGuard,

@@ -17,9 +17,11 @@ import {
   failureFrom,
   ImageMismatchError,
 } from "@perdure/protocol";
-import type { LogRecord } from "@perdure/sdk";
+import type { FetchRequest, LogRecord } from "@perdure/sdk";
 import type { GuestMessage, WireStart } from "@perdure/sdk/wire";
 import { Bases } from "./bases.ts";
+import { HOST_FETCH } from "@perdure/sdk/host-side";
+import { hostFetch } from "../fetch.ts";
 import { callHost, type HostFunctions } from "./host-calls.ts";
 import type { ThreadPorts } from "./isolate-thread.ts";
 import { IsolateThreads } from "./isolate-threads.ts";
@@ -131,6 +133,9 @@ class ThreadedExecutor implements IsolateExecutor {
     }
   }
 }
+
+const fetchFor = (signal: AbortSignal): HostFunctions =>
+  new Map([[HOST_FETCH, (request) => hostFetch(request as FetchRequest, { signal })]]);
 
 class IsolateAttempt implements Attempt {
   readonly #id: number;
@@ -266,7 +271,11 @@ class IsolateAttempt implements Attempt {
     const controller = new AbortController();
     this.#calls.set(call, controller);
     const { signal } = controller;
-    const outcome = await callHost(this.#options.hostFunctions, target, args, { replies: this.#replies, signal });
+    const { hostFunctions } = this.#options;
+    const outcome = await callHost(target === HOST_FETCH ? fetchFor(signal) : hostFunctions, target, args, {
+      replies: this.#replies,
+      signal,
+    });
     this.#calls.delete(call);
     this.#send({ type: "callEnded", attempt: this.#id, call, outcome });
   }
