@@ -33,7 +33,7 @@ export interface SnapshotMemoryOptions {
   readonly sources: readonly (string | URL)[];
   readonly artifacts: Artifacts;
   readonly log: (record: LogRecord) => void;
-  readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits">;
+  readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits" | "memoryMax">;
 }
 
 /** @throws DefinitionError where a definition asks for it and no source exports it; IsolateModuleError */

@@ -64,6 +64,8 @@ export class IsolateThread {
   readonly #live = new Map<number, Live>();
   readonly #ports: ThreadPorts;
   #cancelSweep: (() => void) | undefined = undefined;
+  /** So many are to be let go as soon as they wait. */
+  #roomOwed = 0;
 
   constructor(
     engine: Engine,
@@ -96,6 +98,9 @@ export class IsolateThread {
         return;
       case "yield":
         this.#soon(message.attempt, (live) => this.#letGo(live));
+        return;
+      case "makeRoom":
+        this.#makeRoom(message.count);
         return;
       case "abort":
         this.#forget(message.attempt);
@@ -213,6 +218,7 @@ export class IsolateThread {
     this.#awaits(live, outbox);
     const over = this.#pass(live, outbox);
     if (over) this.#forget(live.attempt);
+    else if (this.#roomOwed > 0 && this.#mayGo(live)) this.#letGoForRoom(live);
     else this.#imageIfDue(live);
   }
 
@@ -302,6 +308,24 @@ export class IsolateThread {
     if (!live.waiting) return;
     if (live.imageableAt !== null && live.imageableAt > live.imagedAt) this.#image(live, live.imageableAt);
     this.#turn(live, { type: "yield" });
+  }
+
+  #makeRoom(count: number): void {
+    this.#roomOwed = count;
+    if (count === 0) return;
+    const waiting = [...this.#live.values()].filter((live) => this.#mayGo(live));
+    waiting.sort((a, b) => a.waitsSince - b.waitsSince);
+    for (const live of waiting.slice(0, count)) this.#letGoForRoom(live);
+  }
+
+  /** It waits, and nothing that it asked for is still on its way into the journal. */
+  #mayGo(live: Live): boolean {
+    return live.waiting && live.imageableAt !== null;
+  }
+
+  #letGoForRoom(live: Live): void {
+    this.#roomOwed -= 1;
+    this.#letGo(live);
   }
 
   #planSweep(): void {
