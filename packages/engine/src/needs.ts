@@ -117,8 +117,6 @@ export class NeedsFinder {
       case "pause":
       case "begin":
       case "resume":
-        this.#run(event.run);
-        return;
       case "purge":
         this.#run(event.run);
         return;
