@@ -11,6 +11,7 @@ import {
   createIsolateExecutor,
   loadHostModules,
   type HostFunction,
+  type IsolateBundle,
   type IsolateExecutor,
   type IsolateOptions,
 } from "@perdure/host";
@@ -32,13 +33,20 @@ export interface SnapshotMemoryOptions {
   readonly sources: readonly (string | URL)[];
   readonly artifacts: Artifacts;
   readonly log: (record: LogRecord) => void;
-  readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits">;
+  readonly isolates?: Partial<Pick<IsolateOptions, "threads" | "policy" | "limits" | "ports">>;
+  /** Which definitions live in isolates. Default: those that ask for it. */
+  readonly wanted?: (definition: AnyDefinition) => boolean;
+  /** Where the code comes from. Default: it is bundled now. */
+  readonly bundle?: (entry: string) => Promise<IsolateBundle>;
+  /** Around each function that runs on the host. */
+  readonly around?: (fn: HostFunction) => HostFunction;
 }
 
 /** @throws DefinitionError where a definition asks for it and no source exports it; IsolateModuleError */
 export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promise<SnapshotMemory> {
-  const { registry, sources, artifacts, log, isolates } = options;
-  const wanted = registry.definitions.filter(({ options: { memory } }) => memory === "snapshot");
+  const { registry, sources, artifacts, log, isolates, around = (fn) => fn } = options;
+  const { wanted: isWanted = asksForIt, bundle: bundleOf = (entry) => bundleModule({ entry }) } = options;
+  const wanted = registry.definitions.filter(isWanted);
   const bundles = new Map<string, string>();
   const functions = new Map<string, HostFunction>();
   const files: string[] = [];
@@ -46,10 +54,10 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
   for (const entry of paths) {
     const exported = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
     if (exported.length === 0) continue;
-    const bundle = await bundleModule({ entry });
+    const bundle = await bundleOf(entry);
     const hash = await artifacts.put("bundle", Buffer.from(bundle.code), { entry: entryName(entry) });
     for (const { name } of exported) bundles.set(name, hash);
-    for (const [name, fn] of await loadHostModules(bundle)) functions.set(name, fn);
+    for (const [name, fn] of await loadHostModules(bundle)) functions.set(name, around(fn));
     files.push(...bundle.files);
   }
   const missing = wanted.filter(({ name }) => !bundles.has(name)).map(({ name }) => `"${name}"`);
@@ -60,6 +68,8 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
     files,
   };
 }
+
+const asksForIt = ({ options: { memory } }: AnyDefinition): boolean => memory === "snapshot";
 
 async function definitionsIn(path: string): Promise<readonly AnyDefinition[]> {
   const module = (await import(new URL(`file://${path}`).href)) as Readonly<Record<string, unknown>>;
