@@ -20,7 +20,7 @@ import {
   type Store,
   type StreamItem,
 } from "@perdure/engine";
-import { Catalog, createRoutedExecutor, type HostFunction } from "@perdure/host";
+import { Catalog, createRoutedExecutor, hostFetch, type HostFunction } from "@perdure/host";
 import {
   createExecutor,
   createRegistry,
@@ -434,6 +434,7 @@ export class TestWorld {
       afterTicks: (callback) => this.#soon(callback),
       delay: (ms, callback) => this.#delay(ms, callback),
       createAbortController: () => new AbortController(),
+      fetch: hostFetch,
       runStep: (scope, body) => this.#runStep(scope, body),
       ...(log === undefined ? {} : { log }),
     };
