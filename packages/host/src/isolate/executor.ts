@@ -50,6 +50,8 @@ export interface IsolateExecutor extends Executor {
   /** Loads a bundle, so that the first run of it need not wait. @throws IsolateModuleError where that fails */
   prepare(bundle: string): Promise<void>;
   readonly figures: IsolateFigures;
+  /** Attempts are on their way into their instances: for tests that have to know when nothing goes on. */
+  readonly busy: boolean;
   close(): Promise<void>;
 }
 
@@ -62,6 +64,8 @@ class ThreadedExecutor implements IsolateExecutor {
   readonly #threads: IsolateThreads;
   readonly #bases: Bases;
   readonly #attempts = new Map<number, IsolateAttempt>();
+  /** Those of which nothing was heard yet. */
+  readonly #starting = new Set<number>();
   #last = 0;
 
   constructor(options: IsolateOptions) {
@@ -77,11 +81,16 @@ class ThreadedExecutor implements IsolateExecutor {
     return this.#threads.figures;
   }
 
+  get busy(): boolean {
+    return this.#starting.size > 0;
+  }
+
   start(start: AttemptStart, replies: AttemptReplies): Attempt {
     this.#last += 1;
     const id = this.#last;
     const attempt = new IsolateAttempt(id, start, replies, this.#options, (message) => this.#threads.tell(id, message));
     this.#attempts.set(id, attempt);
+    this.#starting.add(id);
     void this.#launch(id, attempt, start);
     return attempt;
   }
@@ -99,7 +108,7 @@ class ThreadedExecutor implements IsolateExecutor {
       if (start.deployment === null)
         throw new ImageMismatchError("the run has no bundle: it was not begun in an isolate");
       const { base, traces } = await this.#bases.find(start.deployment, start.image?.info.base ?? null);
-      if (attempt.over) this.#attempts.delete(id);
+      if (attempt.over) this.#forget(id);
       else {
         const { image, state, ...rest } = start;
         const wire: WireStart = { ...rest, state: state === null ? null : [...state] };
@@ -113,7 +122,7 @@ class ThreadedExecutor implements IsolateExecutor {
         );
       }
     } catch (error) {
-      this.#attempts.delete(id);
+      this.#forget(id);
       attempt.failed(failureFrom(error), "pause");
     }
   }
@@ -127,6 +136,7 @@ class ThreadedExecutor implements IsolateExecutor {
   #heard(message: FromThread): void {
     if (message.type === "madeBase" || message.type === "baseFailed") return; // The threads' own.
     const attempt = this.#attempts.get(message.attempt);
+    this.#starting.delete(message.attempt);
     switch (message.type) {
       case "said":
         attempt?.said(message.messages, message.awaiting);
@@ -143,7 +153,7 @@ class ThreadedExecutor implements IsolateExecutor {
       case "restored":
         return;
       case "released":
-        this.#attempts.delete(message.attempt);
+        this.#forget(message.attempt);
         return;
     }
   }
@@ -151,8 +161,13 @@ class ThreadedExecutor implements IsolateExecutor {
   #died(attempts: readonly number[], error: Error): void {
     for (const id of attempts) {
       this.#attempts.get(id)?.failed(failureFrom(error), "retry");
-      this.#attempts.delete(id);
+      this.#forget(id);
     }
+  }
+
+  #forget(id: number): void {
+    this.#attempts.delete(id);
+    this.#starting.delete(id);
   }
 }
 

@@ -79,17 +79,16 @@ export class IsolateThread {
     this.#ports = ports;
   }
 
-  hear(message: ToThread): void {
+  /** Fulfilled when what the message began is done. Others may come before: they wait for their attempt alone. */
+  async hear(message: ToThread): Promise<void> {
     switch (message.type) {
       case "base":
         this.#bases.set(message.base.hash, message.base);
         return;
       case "makeBase":
-        void this.#makeBase(message);
-        return;
+        return this.#makeBase(message);
       case "start":
-        void this.#start(message.attempt, message.base, message.start, message.image);
-        return;
+        return this.#start(message.attempt, message.base, message.start, message.image);
       case "notify":
         this.#soon(message.attempt, (live) => this.#notify(live, message.entries));
         return;
@@ -161,9 +160,8 @@ export class IsolateThread {
       live.instance.dispose(); // Aborted meanwhile.
       return;
     }
-    const restored = image !== null;
-    this.#turn(live, restored ? { type: "resume", start } : { type: "start", start });
-    if (restored) this.#say({ type: "restored", attempt, tookMs: performance.now() - began });
+    this.#turn(live, image === null ? { type: "start", start } : { type: "resume", start, entry: image.entry });
+    if (image !== null) this.#say({ type: "restored", attempt, tookMs: performance.now() - began });
     for (const act of live.early.splice(0)) if (this.#live.has(attempt)) act();
     this.#planSweep();
   }
