@@ -364,6 +364,34 @@ export class BudgetExhaustedError extends TerminalError {
   }
 }
 
+/** The bytes of an image are not those of an image, or not whole: it is passed over for the one before. */
+export class ImageDamagedError extends PerdureError {
+  static override readonly code = "P0100";
+  static override readonly retry = "pause";
+  override readonly name = "ImageDamagedError";
+}
+
+/** An image was made by an engine, or needs a bundle or a base, that is not here. */
+export class ImageMismatchError extends PerdureError {
+  static override readonly code = "P0101";
+  static override readonly retry = "pause";
+  override readonly name = "ImageMismatchError";
+}
+
+/** Code inside an isolate used more time or memory than it is allowed. */
+export class IsolateLimitError extends PerdureError {
+  static override readonly code = "P0102";
+  static override readonly retry = "pause";
+  override readonly name = "IsolateLimitError";
+}
+
+/** Code inside an isolate calls a function of a host module that this process does not have. */
+export class HostFunctionMissingError extends PerdureError {
+  static override readonly code = "P0103";
+  static override readonly retry = "pause";
+  override readonly name = "HostFunctionMissingError";
+}
+
 /** A failure that came back over a boundary (a child run, a server) as an error that user code can catch. */
 export function errorFromFailure(failure: Failure): TerminalError {
   if (failure.errorCode === CancelledError.code) return new CancelledError(failure.message);
