@@ -238,6 +238,14 @@ const REFUSED: readonly {
     says: /it uses import.meta, and there are no files inside \(agents.ts\)/,
   },
   {
+    what: "an import of a computed name",
+    files: {
+      "agents.ts": `export * from "./b.ts";`,
+      "b.ts": `export const a = async (n: string) =>\n  await import(\`./\${n}.ts\`);`,
+    },
+    says: /imports a module whose name is computed, .*\(agents.ts → b.ts:2\). Write the names out/,
+  },
+  {
     what: "syntax that is none",
     files: { "agents.ts": `export * from "./b.ts";`, "b.ts": `export const = 1;` },
     says: /^agents.ts cannot run inside an isolate: .+ \(b.ts:1\)\. Mend it/,
