@@ -86,6 +86,22 @@ test("an MCP server that is a program is refused where it would be started", asy
   });
 });
 
+test("the rest of perdure can be imported: schedules, durable models, approvals", async () => {
+  const isolate = await globalsIsolate(
+    onTestFinished,
+    `import { approvals, durable, models, schedule, schedules } from "perdure"; import { generateText } from "ai";
+     export const all = [approvals, durable, models, schedule, schedules, generateText];`,
+  );
+  expect(isolate.run("user.all.map((one) => typeof one)")).toEqual([
+    "object",
+    "function",
+    "function",
+    "function",
+    "object",
+    "function",
+  ]);
+});
+
 test("serve() is there by name, and says why it is not there", async () => {
   const isolate = await globalsIsolate(
     onTestFinished,

@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { serve, type Servable, type Serving } from "perdure";
 import { createClient } from "perdure/client";
-import { main } from "../../src/cli/main.ts";
-import { silentIo } from "../cli/typed-process.ts";
+import { typeHere } from "../cli/typed-process.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 const guide = readFileSync(new URL("../../../../docs/guide/snapshots.md", import.meta.url), "utf8");
@@ -63,10 +62,8 @@ test("counts on after a restart, with what it had in its memory", async () => {
 
 test("is told apart by `perdure services`", async () => {
   const { adminUrl } = await start();
-  let out = "";
-  const stdout = { write: (text: string | Uint8Array) => (out += String(text)) };
-  const io = { ...silentIo(), stdout, env: { PERDURE_ADMIN: adminUrl, NO_COLOR: "1" } };
-  expect(await main(["services"], io)).toBe(0);
+  const { code, out } = await typeHere(["services"], { PERDURE_ADMIN: adminUrl, NO_COLOR: "1" });
+  expect(code).toBe(0);
   expect(out).toMatch(/^watcher\/<key>\/follow +object +exclusive snapshot$/m);
 });
 

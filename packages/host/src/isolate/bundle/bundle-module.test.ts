@@ -70,6 +70,16 @@ describe("the code", () => {
     expect(first.code + first.sourceMap).not.toContain(one.folder);
   });
 
+  test("answers what libraries ask of a process without looking whether there is one", async () => {
+    const { bundle } = userPackage({
+      "agents.ts": `export { mode } from "asks"; export const isNode = typeof process !== "undefined";`,
+      "node_modules/asks/package.json": `{"name":"asks","main":"index.js"}`,
+      "node_modules/asks/index.js": `exports.mode = process.env.NODE_ENV === "production" ? "production" : "development";`,
+    });
+    const isolate = await isolateOf((await bundle()).code);
+    expect(isolate.evaluate("[user.mode, user.isNode]")).toEqual(["production", false]);
+  });
+
   test("keeps names, so that a stack trace can be read, and its map leads to the line", async () => {
     const { bundle } = userPackage({
       "agents.ts": `import { name } from "./b.ts";\nclass Same {}\nexport const names = [name, Same.name];\nexport function fails(): string {\n  return new Error("here").stack ?? "";\n}`,
