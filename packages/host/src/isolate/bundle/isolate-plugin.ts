@@ -25,6 +25,8 @@ export type GuestModules = Readonly<Record<string, string>>;
 const GUEST = "@perdure/sdk/guest";
 const HERE: string = fileURLToPath(import.meta.url);
 const CODE = /\.(?:[cm]?[jt]s|[jt]sx|json)$/;
+/** Files of a dependency that import each other: most of all imports, with nothing to look at. */
+const WITHIN = /^\.{1,2}\/.*\.[cm]?js$/;
 const ABSENT = "absent:";
 
 type Absent = Pick<Absence, "kind" | "what">;
@@ -116,8 +118,9 @@ export class IsolatePlugin {
     source: string,
     importer: string | undefined,
     kind: string,
-  ): Promise<string | PartialResolvedId> {
+  ): Promise<string | PartialResolvedId | null> {
     if (source === ENTRY) return ENTRY;
+    if (WITHIN.test(source) && importer !== undefined && dependencyOf(importer) !== undefined) return null;
     const guest = this.#guest[source];
     if (guest !== undefined) return guest;
     const from = source.startsWith(GUEST) || importer === ENTRY ? HERE : importer; // P2
