@@ -17,7 +17,6 @@ import {
   type Limits,
   type MemoryStorage,
   type Scheduler,
-  type Store,
   type StreamItem,
 } from "@perdure/engine";
 import { Catalog, createRoutedExecutor, hostFetch, type HostFunction } from "@perdure/host";
@@ -115,7 +114,6 @@ export class TestWorld {
   readonly registry: Registry;
   readonly catalog: Catalog;
   readonly #options: TestWorldOptions;
-  readonly #store: Store;
   readonly #loop: Loop;
   #isolated: IsolatedRuns | undefined = undefined;
   readonly #alarms: Alarm[] = [];
@@ -135,10 +133,9 @@ export class TestWorld {
     this.catalog = new Catalog(this.registry, {
       deployment: (target) => this.#isolated?.deployment(target) ?? null,
     });
-    this.#store = openMemoryStore(this.memory.storage);
     const isolates: Executor = { start: (start, replies) => this.#runs.start(start, replies) };
     this.#loop = new Loop({
-      store: this.#store,
+      store: openMemoryStore(this.memory.storage),
       executor: createRoutedExecutor(createExecutor(this.registry, this.#ports(options.log)), isolates),
       environment: this.catalog,
       clock: this.#clock,
@@ -167,7 +164,7 @@ export class TestWorld {
       sources,
       images,
       mode,
-      store: this.#store,
+      storage: this.memory.storage,
       ports: { now: () => this.memory.now, delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback) },
       log,
       around: (fn) => this.#counted(fn),
