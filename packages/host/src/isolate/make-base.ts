@@ -10,6 +10,7 @@ import { GuestError, Machine } from "./machine.ts";
 import { rehearse } from "./rehearse.ts";
 import { scrub } from "./scrub.ts";
 import { spansOf } from "./spans.ts";
+import { SCRIPT } from "./stack-traces.ts";
 import { limitMachine, registersOf, turnOf } from "./turn.ts";
 
 /** Loading a bundle is not a turn of a run, and may take longer. */
@@ -50,7 +51,7 @@ function load(machine: Machine, code: string): EntryPoints {
   limitMachine(machine, LOAD_MEMORY_BYTES_MAX);
   machine.defineHostFunctions(Object.keys(HOST_FUNCTIONS));
   try {
-    machine.evaluate(code, "bundle.js");
+    machine.evaluate(code, SCRIPT);
     machine.runJobs();
     const global = exports.qjs_get_global();
     const guest = machine.property(global, GUEST);
@@ -64,7 +65,7 @@ function load(machine: Machine, code: string): EntryPoints {
     return entry;
   } catch (error) {
     if (!(error instanceof GuestError)) throw error;
-    throw Object.assign(new Error(`the bundle failed while it was loaded: ${error.message}`), { stack: error.stack });
+    throw Object.assign(new Error(error.message), { stack: error.stack });
   }
 }
 
