@@ -25,7 +25,8 @@ export interface EngineExports {
   qjs_set_interrupt_handler(on: number): void;
   qjs_get_allocated_size(): number;
   qjs_run_gc(): void;
-  qjs_eval(code: number, codeBytes: number, name: number, flags: number): number;
+  qjs_compile(code: number, codeBytes: number, name: number, how: number, without: number, lengthAt: number): number;
+  qjs_eval_bytecode(code: number, bytes: number): number;
   qjs_call(fn: number, self: number, count: number, args: number): number;
   qjs_is_job_pending(): number;
   qjs_execute_pending_job(): number;
@@ -63,6 +64,8 @@ export class GuestError extends Error {
   }
 }
 
+/** Each function would keep its own text, and that of those within: more than half of a heap. */
+const WITHOUT_SOURCE = 1 << 4;
 const NO_MEMORY = "out of memory";
 const NOT_THERE = 8; // WASI's EBADF.
 
@@ -122,13 +125,26 @@ export class Machine {
       if (this.exports.qjs_execute_pending_job() < 0) throw this.#pendingError();
   }
 
-  evaluate(code: string, name: string): void {
+  /** The code of a script as the engine's own, without its text: functions cannot be printed. @throws GuestError */
+  compile(code: string, name: string): Uint8Array {
+    const { exports } = this;
     const source = this.write(code);
     const file = this.write(name);
-    const result = this.exports.qjs_eval(source.at, source.bytes, file.at, 0);
-    this.exports.wasm_free(source.at);
-    this.exports.wasm_free(file.at);
-    this.exports.qjs_free_value(this.#checked(result));
+    const lengthAt = exports.wasm_malloc(4);
+    const at = exports.qjs_compile(source.at, source.bytes, file.at, 0, WITHOUT_SOURCE, lengthAt);
+    if (at === 0) throw this.#pendingError();
+    const bytes = new DataView(exports.memory.buffer).getUint32(lengthAt, true);
+    return this.memory.slice(at, at + bytes); // The machine is for this alone: nothing is given back.
+  }
+
+  /** Runs what `compile` gave. @throws GuestError */
+  evaluate(compiled: Uint8Array): void {
+    const { exports } = this;
+    const at = exports.wasm_malloc(compiled.length);
+    this.memory.set(compiled, at);
+    const result = exports.qjs_eval_bytecode(at, compiled.length);
+    exports.wasm_free(at);
+    exports.qjs_free_value(this.#checked(result));
   }
 
   property(object: number, name: string): number {
