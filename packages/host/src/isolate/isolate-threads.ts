@@ -43,7 +43,14 @@ const MEMORY_SHARE = 0.25;
 const THREADS_MAX = 4;
 const MEBIBYTE = 1_024 * 1_024;
 const LIMITS: InstanceLimits = { turnMs: 5_000, memoryBytes: 256 * MEBIBYTE };
-const POLICY: ImagePolicy = { warmMs: 1_000, everyEntries: 200, afterCallMs: 10_000, warmMax: 200 };
+const POLICY: ImagePolicy = {
+  warmMs: 1_000,
+  everyEntries: 200,
+  afterCallMs: 10_000,
+  warmMax: 64,
+  tailEntries: 16,
+  tailRunMs: 4,
+};
 
 export class IsolateThreads {
   readonly figures: IsolateFigures = noFigures();
@@ -124,13 +131,23 @@ export class IsolateThreads {
       ...(import.meta.url.endsWith(".ts") ? { execArgv: ["--conditions=perdure-source"] } : {}),
     });
     worker.unref();
+    let told: ToThread[] = [];
     const thread: Thread = {
-      post: (message) => worker.postMessage(message),
+      // All that one batch of the engine tells, as one message.
+      post: (message) => {
+        if (told.push(message) > 1) return;
+        process.nextTick(() => {
+          worker.postMessage(told);
+          told = [];
+        });
+      },
       close: () => worker.terminate(),
       bases: new Set(),
       attempts: new Map(),
     };
-    worker.on("message", (message: FromThread) => this.#heard(message));
+    worker.on("message", (messages: readonly FromThread[]) => {
+      for (const message of messages) this.#heard(message);
+    });
     const died = (error: Error): void => this.#died(thread, error);
     worker.on("error", died);
     worker.on("exit", (code) => died(new Error(`a thread of isolates ended with code ${code}`)));
