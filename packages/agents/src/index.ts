@@ -154,4 +154,4 @@ export {
   type ScheduleTarget,
   type ScheduleView,
 } from "./schedules/types.ts";
-export { timingText } from "./schedules/times.ts";
+export { timingText, upcomingTimes } from "./schedules/times.ts";

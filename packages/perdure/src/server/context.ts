@@ -63,6 +63,7 @@ export interface IngressOptions extends HttpOptions {
 }
 
 export interface AdminOptions extends HttpOptions {
+  readonly validateInput?: ValidateInput;
   readonly version?: string;
   /** Between two signs of life on an idle event stream. */
   readonly heartbeatMs?: number;
