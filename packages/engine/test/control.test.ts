@@ -278,10 +278,7 @@ describe("messages between runs", () => {
     expect(third).toMatchObject({ type: "done" });
     expect(await edit([["n", null]], [["n", "0"]])).toMatchObject({ type: "refused", reason: "conflict" });
     const state = await openMemoryStore(world.storage).reader.state(key);
-    expect([...state]).toEqual([
-      ["n", "1"],
-      ["m", "3"],
-    ]);
+    expect(Object.fromEntries(state)).toEqual({ n: "1", m: "3" });
   });
 });
 
