@@ -119,8 +119,13 @@ function wrong(expected: Extract<Fault, { kind: "type" }>["expected"]): Fault {
 
 type Keywords = { readonly [name: string]: JsonValue };
 
+/** As JSON Schema counts them: a character outside of the basic plane is one. */
+function lettersOf(text: string): number {
+  return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
+}
+
 function textFaults(value: string, keywords: Keywords): readonly Fault[] {
-  const faults = sizeFaults([...value].length, keywords, "minLength", "maxLength", ["shortest", "longest"]);
+  const faults = sizeFaults(lettersOf(value), keywords, "minLength", "maxLength", ["shortest", "longest"]);
   const { pattern } = keywords;
   if (typeof pattern !== "string" || matches(pattern, value)) return faults;
   return [...faults, { kind: "pattern", pattern }];

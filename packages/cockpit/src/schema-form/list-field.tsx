@@ -41,29 +41,13 @@ export function ListField({ shape, value, path, onChange }: KindProps<"list">): 
             onChange={(next) => set(at, next ?? null)}
           />
           {at < fixed ? null : (
-            <div className="form-item-tools">
-              <Button
-                look="ghost"
-                size="s"
-                icon
-                aria-label={t.moveUp(at + 1)}
-                disabled={at === fixed}
-                onClick={() => move(at, at - 1)}
-              >
-                <ArrowUp aria-hidden />
-              </Button>
-              <Button
-                look="ghost"
-                size="s"
-                icon
-                aria-label={t.moveDown(at + 1)}
-                disabled={at === items.length - 1}
-                onClick={() => move(at, at + 1)}
-              >
-                <ArrowDown aria-hidden />
-              </Button>
-              <Remove label={t.item(at + 1)} onRemove={() => remove(at)} />
-            </div>
+            <ItemTools
+              place={at + 1}
+              isFirst={at === fixed}
+              isLast={at === items.length - 1}
+              onMove={(by) => move(at, at + by)}
+              onRemove={() => remove(at)}
+            />
           )}
         </div>
       ))}
@@ -81,6 +65,29 @@ export function ListField({ shape, value, path, onChange }: KindProps<"list">): 
         </div>
       )}
     </>
+  );
+}
+
+interface ItemToolsProps {
+  readonly place: number;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  readonly onMove: (by: 1 | -1) => void;
+  readonly onRemove: () => void;
+}
+
+function ItemTools({ place, isFirst, isLast, onMove, onRemove }: ItemToolsProps): ReactNode {
+  const t = useMessages().form;
+  return (
+    <div className="form-item-tools">
+      <Button look="ghost" size="s" icon aria-label={t.moveUp(place)} disabled={isFirst} onClick={() => onMove(-1)}>
+        <ArrowUp aria-hidden />
+      </Button>
+      <Button look="ghost" size="s" icon aria-label={t.moveDown(place)} disabled={isLast} onClick={() => onMove(1)}>
+        <ArrowDown aria-hidden />
+      </Button>
+      <Remove label={t.item(place)} onRemove={onRemove} />
+    </div>
   );
 }
 

@@ -10,7 +10,7 @@ import { Label } from "./schema-field.tsx";
 import type { Draft } from "./schema.ts";
 
 export function TextField({ shape, value, isRequired, onChange, ...field }: KindProps<"text">): ReactNode {
-  const text = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+  const text = textOf(value);
   // Nothing written in a field that may be left out is: left out.
   const change = (written: string): void => onChange(written === "" && !isRequired ? undefined : written);
   const common = {
@@ -35,6 +35,11 @@ export function TextField({ shape, value, isRequired, onChange, ...field }: Kind
   );
 }
 
+/** A value of another kind is shown as the JSON that it is. */
+function textOf(value: Draft): string {
+  return value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+}
+
 const EXAMPLES: Readonly<Record<string, string>> = {
   "date-time": "2026-01-31T12:00:00Z",
   date: "2026-01-31",
@@ -52,7 +57,7 @@ function exampleOf(format: string | null): string | undefined {
 /** What is no number yet is kept as the text that it is, and said to be none. */
 export function NumberField({ shape, value, isRequired, onChange, ...field }: KindProps<"number">): ReactNode {
   const [written, setWritten] = useState("");
-  const text = sameValue(numberOf(written), value) ? written : value === undefined ? "" : String(value);
+  const text = sameValue(numberOf(written), value) ? written : textOf(value);
   return (
     <input
       id={field.id}
@@ -99,7 +104,7 @@ export function BooleanField({ value, isRequired, onChange, label, notes, ...fie
         <select
           id={field.id}
           className="input"
-          value={String(value ?? "")}
+          value={textOf(value)}
           aria-describedby={field.describedBy}
           onChange={({ target }) => onChange(target.value === "" ? undefined : target.value === "true")}
         >

@@ -85,17 +85,10 @@ function kindOf(keywords: Keywords): DistributiveOmit<Shape, keyof Said> {
   }
   if (Array.isArray(type)) {
     if (type.length === 1) return ofType(String(type[0]), rest);
-    return {
-      kind: "union",
-      variants: type.map((one) => ({ ...rest, title: null, default: null, type: one })).map(bare),
-    };
+    const { title: _, description: __, default: ___, ...common } = rest; // Of the union as a whole.
+    return { kind: "union", variants: type.map((one: JsonValue) => ({ ...common, type: one })) };
   }
   return ofType(typeof type === "string" ? type : guessed(keywords), rest);
-}
-
-/** Without what belongs to the union as a whole. */
-function bare({ title: _, default: __, description: ___, ...rest }: Keywords): Schema {
-  return rest;
 }
 
 /** Where a schema does not say what it is of, its keywords do. */

@@ -6,6 +6,7 @@ import { path } from "../../api/client.ts";
 import { useApi } from "../../app/app-context.ts";
 import { useMessages } from "../../i18n/use-messages.ts";
 import { draftOf, inMode, withValue, type InputDraft } from "../../schema-form/input-draft.ts";
+import { focusFault } from "../../schema-form/focus-fault.ts";
 import { firstDraft, hasForm, InputEditor, issuesOf } from "../../schema-form/input-editor.tsx";
 import type { Schema } from "../../schema-form/schema.ts";
 import { Button } from "../../ui/button.tsx";
@@ -43,7 +44,58 @@ export function ScheduleDialog(props: ScheduleDialogProps): ReactNode {
 
 type FormProps = ScheduleDialogProps & { readonly services: readonly ServiceManifest[] };
 
-function ScheduleForm({ schedule, services, onClose, onSaved }: FormProps): ReactNode {
+function ScheduleForm(props: FormProps): ReactNode {
+  const t = useMessages();
+  const form = useScheduleForm(props);
+  const { draft, set, keying } = form;
+  return (
+    <form
+      className="schedule-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void form.save();
+      }}
+    >
+      {props.schedule === null ? (
+        <Field label={t.schedules.columns.name} value={draft.name} onValue={(name) => set({ name })} />
+      ) : null}
+      <When draft={draft} set={set} />
+      <Target services={props.services} draft={draft} set={set} />
+      {keying === "key" ? (
+        <Field label={t.services.call.key} value={draft.key} onValue={(key) => set({ key })} />
+      ) : null}
+      {keying === "perStart" ? <p className="help dim">{t.schedules.perStart}</p> : null}
+      <InputEditor
+        label={t.schedules.input}
+        schema={form.schema}
+        draft={form.input}
+        onDraft={form.setInput}
+        issues={form.isTried ? form.issues : []}
+      />
+      <Policies draft={draft} set={set} />
+      {form.isTried && !form.isReady ? (
+        <p className="fault" role="alert">
+          {t.services.call.notReady}
+        </p>
+      ) : null}
+      {form.error === null ? null : (
+        <p className="notice" data-tone="red" role="alert">
+          {visibleText(form.error.message)}
+        </p>
+      )}
+      <div className="actions">
+        <Button onClick={props.onClose}>{t.common.cancel}</Button>
+        <Button type="submit" look="primary" disabled={form.isBusy}>
+          {props.schedule === null ? t.schedules.create : t.schedules.save}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** What is written in the form, whether it can be saved, and why it was refused. */
+function useScheduleForm({ schedule, services, onClose, onSaved }: FormProps) {
   const t = useMessages();
   const api = useApi();
   const [draft, setDraft] = useState<ScheduleDraft>(() => firstOf(schedule, services));
@@ -58,12 +110,13 @@ function ScheduleForm({ schedule, services, onClose, onSaved }: FormProps): Reac
   const set = (change: Partial<ScheduleDraft>): void => {
     const next = { ...draft, ...change };
     setDraft(next);
+    // Another handler takes another input.
     if (next.service !== draft.service || next.handler !== draft.handler)
       setInput(firstDraft(schemaOf(services, next)));
   };
   const save = async (): Promise<void> => {
     setTried(true);
-    if (!isReady) return;
+    if (!isReady) return focusFault(".schedule-form");
     setBusy(true);
     setError(null);
     try {
@@ -76,50 +129,7 @@ function ScheduleForm({ schedule, services, onClose, onSaved }: FormProps): Reac
       setBusy(false);
     }
   };
-  return (
-    <form
-      className="schedule-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
-      {schedule === null ? (
-        <Field label={t.schedules.columns.name} value={draft.name} onValue={(name) => set({ name })} />
-      ) : null}
-      <When draft={draft} set={set} />
-      <Target services={services} draft={draft} set={set} />
-      {keying === "key" ? (
-        <Field label={t.services.call.key} value={draft.key} onValue={(key) => set({ key })} />
-      ) : null}
-      {keying === "perStart" ? <p className="help dim">{t.schedules.perStart}</p> : null}
-      <InputEditor
-        label={t.schedules.input}
-        schema={schema}
-        draft={input}
-        onDraft={setInput}
-        issues={isTried ? issues : []}
-      />
-      <Policies draft={draft} set={set} />
-      {isTried && !isReady ? (
-        <p className="fault" role="alert">
-          {t.services.call.notReady}
-        </p>
-      ) : null}
-      {error === null ? null : (
-        <p className="notice" data-tone="red" role="alert">
-          {visibleText(error.message)}
-        </p>
-      )}
-      <div className="actions">
-        <Button onClick={onClose}>{t.common.cancel}</Button>
-        <Button type="submit" look="primary" disabled={isBusy}>
-          {schedule === null ? t.schedules.create : t.schedules.save}
-        </Button>
-      </div>
-    </form>
-  );
+  return { draft, set, input, setInput, schema, keying, issues, isTried, isReady, error, isBusy, save };
 }
 
 function viewersZone(): string {

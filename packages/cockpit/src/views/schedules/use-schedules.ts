@@ -5,7 +5,7 @@ import type { SchedulesPage, ScheduleSummary } from "@perdure/protocol";
 import { useApi } from "../../app/app-context.ts";
 import { useLiveEvents } from "../../live/use-live.ts";
 
-export const SCHEDULES = "perdure.schedules";
+const SCHEDULES = "perdure.schedules";
 const QUERY_KEY = ["schedules"];
 
 export interface LoadedSchedules {

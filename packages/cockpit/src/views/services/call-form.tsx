@@ -7,6 +7,7 @@ import { ApiFailure } from "../../api/client.ts";
 import { useApi } from "../../app/app-context.ts";
 import { useMessages } from "../../i18n/use-messages.ts";
 import { useHotkeys } from "../../keys/use-hotkeys.ts";
+import { focusFault } from "../../schema-form/focus-fault.ts";
 import { firstDraft, InputEditor, issuesOf } from "../../schema-form/input-editor.tsx";
 import { sentText, type InputDraft } from "../../schema-form/input-draft.ts";
 import type { Schema } from "../../schema-form/schema.ts";
@@ -30,43 +31,12 @@ type Outcome =
   | { readonly kind: "refused"; readonly error: Error }
   | { readonly kind: "sent"; readonly runId: RunId; readonly existing: boolean; readonly how: Call["how"] };
 
-export function CallForm({ service, handler, initialKey }: CallFormProps): ReactNode {
+export function CallForm(props: CallFormProps): ReactNode {
   const t = useMessages().services.call;
-  const api = useApi();
-  const schema = handler.inputSchema as Schema | undefined;
-  const [draft, setDraft] = useState<InputDraft>(() => firstDraft(schema));
-  const [options, setOptions] = useState<CallOptions>({ key: initialKey, how: "call", delay: "", idempotencyKey: "" });
-  const [isTried, setTried] = useState(false);
-  const [outcome, setOutcome] = useState<Outcome>({ kind: "none" });
-  const isKeyed = service.kind !== "service";
-  const input = sentText(draft);
-  const call: Call = {
-    target: { service: service.name, handler: handler.name, ...(isKeyed ? { key: options.key } : {}) },
-    input,
-    how: options.how,
-    delay: options.how === "send" ? options.delay.trim() : "",
-    idempotencyKey: options.idempotencyKey,
-  };
-  const issues = issuesOf(schema, draft);
-  const isReady =
-    draft.problem === null &&
-    issues.length === 0 &&
-    (!isKeyed || options.key !== "") &&
-    isHeaderText(options.idempotencyKey);
-  const submit = async (): Promise<void> => {
-    setTried(true);
-    if (!isReady || outcome.kind === "sending") return;
-    setOutcome({ kind: "sending" });
-    try {
-      const { path, query, headers } = callRequest(call);
-      const response = await api.open("POST", path, { query, text: input ?? "" }, headers);
-      const { runId, status } = (await response.json()) as SendAnswer;
-      setOutcome({ kind: "sent", runId, existing: status === "previouslyAccepted", how: options.how });
-    } catch (error) {
-      setOutcome({ kind: "refused", error: error as Error });
-    }
-  };
-  useHotkeys([{ keys: "mod+enter", label: t.submitKey, run: () => void submit() }]);
+  const { session } = useApi();
+  const form = useCallForm(props);
+  const { options, setOptions, isTried, isReady, outcome } = form;
+  useHotkeys([{ keys: "mod+enter", label: t.submitKey, run: () => void form.submit() }]);
   return (
     <>
       <Panel title={t.title}>
@@ -75,16 +45,18 @@ export function CallForm({ service, handler, initialKey }: CallFormProps): React
           noValidate
           onSubmit={(event) => {
             event.preventDefault();
-            void submit();
+            void form.submit();
           }}
         >
-          {isKeyed ? <KeyField options={options} onOptions={setOptions} isTried={isTried} /> : null}
+          {form.call.target.key === undefined ? null : (
+            <KeyField options={options} onOptions={setOptions} isTried={isTried} />
+          )}
           <InputEditor
             label={t.input}
-            schema={schema}
-            draft={draft}
-            onDraft={setDraft}
-            issues={isTried ? issues : []}
+            schema={form.schema}
+            draft={form.draft}
+            onDraft={form.setDraft}
+            issues={isTried ? form.issues : []}
           />
           <Options options={options} onOptions={setOptions} />
           <div className="call-actions">
@@ -99,12 +71,51 @@ export function CallForm({ service, handler, initialKey }: CallFormProps): React
               </p>
             ) : null}
           </div>
-          <CallCommands call={call} hasToken={api.session.hasToken} />
+          <CallCommands call={form.call} hasToken={session.hasToken} />
         </form>
       </Panel>
       <Outcome outcome={outcome} />
     </>
   );
+}
+
+/** What is written in the form, whether it can be sent, and what became of it. */
+function useCallForm({ service, handler, initialKey }: CallFormProps) {
+  const api = useApi();
+  const schema = handler.inputSchema as Schema | undefined;
+  const [draft, setDraft] = useState<InputDraft>(() => firstDraft(schema));
+  const [options, setOptions] = useState<CallOptions>({ key: initialKey, how: "call", delay: "", idempotencyKey: "" });
+  const [isTried, setTried] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome>({ kind: "none" });
+  const isKeyed = service.kind !== "service";
+  const call: Call = {
+    target: { service: service.name, handler: handler.name, ...(isKeyed ? { key: options.key } : {}) },
+    input: sentText(draft),
+    how: options.how,
+    delay: options.how === "send" ? options.delay.trim() : "",
+    idempotencyKey: options.idempotencyKey,
+  };
+  const issues = issuesOf(schema, draft);
+  const isReady =
+    draft.problem === null &&
+    issues.length === 0 &&
+    (!isKeyed || options.key !== "") &&
+    isHeaderText(options.idempotencyKey);
+  const submit = async (): Promise<void> => {
+    setTried(true);
+    if (!isReady) return focusFault(".call-form");
+    if (outcome.kind === "sending") return;
+    setOutcome({ kind: "sending" });
+    try {
+      const { path, query, headers } = callRequest(call);
+      const response = await api.open("POST", path, { query, text: call.input ?? "" }, headers);
+      const { runId, status } = (await response.json()) as SendAnswer;
+      setOutcome({ kind: "sent", runId, existing: status === "previouslyAccepted", how: options.how });
+    } catch (error) {
+      setOutcome({ kind: "refused", error: error as Error });
+    }
+  };
+  return { schema, draft, setDraft, options, setOptions, call, issues, isTried, isReady, outcome, submit };
 }
 
 function Outcome({ outcome }: { readonly outcome: Outcome }): ReactNode {

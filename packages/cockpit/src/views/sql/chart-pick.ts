@@ -112,7 +112,8 @@ function placeOf(cell: JsonValue, kind: "time" | "number"): number | null {
   if (kind === "number") return typeof cell === "number" ? cell : null;
   if (typeof cell === "number") return cell / 1_000;
   // SQLite's own times say no zone, and are in UTC.
-  const text = String(cell).replace(" ", "T");
+  if (typeof cell !== "string") return null;
+  const text = cell.replace(" ", "T");
   const at = Date.parse(/T.*(?:Z|[+-]\d\d:?\d\d)$|^\d{4}-\d\d-\d\d$/.test(text) ? text : `${text}Z`);
   return Number.isNaN(at) ? null : at / 1_000;
 }

@@ -24,7 +24,7 @@ export function nextSorting(before: Sorting | null, column: number): Sorting | n
   return before.isDescending ? null : { column, isDescending: true };
 }
 
-export function compareCells(a: JsonValue, b: JsonValue): number {
+function compareCells(a: JsonValue, b: JsonValue): number {
   const rank = rankOf(a) - rankOf(b);
   if (rank !== 0) return rank;
   if (typeof a === "number" && typeof b === "number") return a - b;

@@ -25,13 +25,6 @@ export function remember(store: Store, statement: string): readonly string[] {
   return write(store, [text, ...before.filter((other) => other !== text)].slice(0, KEPT_MAX));
 }
 
-export function forget(store: Store, statement: string): readonly string[] {
-  return write(
-    store,
-    readHistory(store).filter((other) => other !== statement),
-  );
-}
-
 function write(store: Store, history: readonly string[]): readonly string[] {
   try {
     store.setItem(STORED_AS, JSON.stringify(history));

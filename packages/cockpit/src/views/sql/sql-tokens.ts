@@ -2,7 +2,7 @@
 // ==============================
 // S1. The pieces laid together are the text: what is drawn under the letters lies exactly under them.
 
-export type TokenKind = "keyword" | "text" | "number" | "comment" | "name" | "other";
+type TokenKind = "keyword" | "text" | "number" | "comment" | "name" | "other";
 
 export interface Token {
   readonly kind: TokenKind;

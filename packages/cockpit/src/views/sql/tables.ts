@@ -15,10 +15,11 @@ const FIRST = ["runs", "entries", "state", "streams", "chunks", "timers", "promi
 
 export function tablesOf({ rows }: Pick<SqlAnswer, "rows">): readonly Table[] {
   const tables = new Map<string, { name: string; type: string }[]>();
-  for (const [table, name, type] of rows) {
-    const columns = tables.get(String(table)) ?? [];
-    tables.set(String(table), columns);
-    columns.push({ name: String(name), type: String(type) });
+  for (const row of rows) {
+    const [table = "", name = "", type = ""] = row.filter((cell) => typeof cell === "string");
+    const columns = tables.get(table) ?? [];
+    tables.set(table, columns);
+    columns.push({ name, type });
   }
   const rank = (name: string): number => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
   return [...tables]

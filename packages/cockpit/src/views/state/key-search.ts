@@ -22,7 +22,7 @@ export function keySearchQuery({ service, find, after, limit }: KeySearch): stri
 }
 
 export function keysOf({ rows }: SqlAnswer): readonly string[] {
-  return rows.map(([key]) => String(key));
+  return rows.flatMap(([key]) => (typeof key === "string" ? [key] : []));
 }
 
 /** K1. A zero would end the statement: SQLite has a function for it. */
