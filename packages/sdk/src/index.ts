@@ -24,6 +24,7 @@ export type {
   AnyDefinition,
   DefinitionOptions,
   KeyedDefinition,
+  MemoryMode,
   ObjectDefinition,
   ObjectHandler,
   ObjectHandlers,

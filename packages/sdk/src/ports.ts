@@ -64,6 +64,10 @@ export interface SdkPorts {
   runHandler?<T>(scope: HandlerScope, body: () => T): T;
   /** The same for the closures of steps. */
   runStep?<T>(scope: StepScope, body: () => T): T;
+  /** Calls `begin` when the closure of a step may begin. Without it that is at once. */
+  beginStep?(begin: () => void): void;
+  /** Told before each entry of the journal is delivered: the time that it was written. */
+  delivering?(at: Instant): void;
   /** Is the code that calls right now inside a step's closure? Without it only its synchronous part is known. */
   insideStep?(): boolean;
 }

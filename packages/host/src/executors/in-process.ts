@@ -60,6 +60,8 @@ function outsideOf(guard: EffectGuard, executor: Executor): Executor {
     end: (...args) => guard.outside(() => replies.end(...args)),
     suspend: (...args) => guard.outside(() => replies.suspend(...args)),
     error: (...args) => guard.outside(() => replies.error(...args)),
+    image: (...args) => guard.outside(() => replies.image(...args)),
+    imageUnusable: (...args) => guard.outside(() => replies.imageUnusable(...args)),
   });
   return { start: (start: AttemptStart, replies: AttemptReplies): Attempt => executor.start(start, leave(replies)) };
 }
