@@ -16,7 +16,7 @@ type Values = { readonly [name: string]: JsonValue };
 export function ObjectField({ shape, value, path, onChange }: KindProps<"object">): ReactNode {
   const { root } = useForm();
   const values: Values = isRecord(value) ? value : {};
-  const change = (name: string, next: Draft): void => onChange(withProperty(values, name, next));
+  const change = (name: string, next: Draft): void => onChange(withProperty(values, name, next, shape.properties));
   const asked = shape.properties.filter((property) => !isSettled(property, values[property.name], root));
   const known = new Set(shape.properties.map(({ name }) => name));
   const others = Object.keys(values).filter((name) => !known.has(name));
@@ -97,10 +97,13 @@ function AddProperty({ schema, values, onAdd }: AddProps): ReactNode {
   );
 }
 
-/** Where it stood, or at the end. */
-function withProperty(values: Values, name: string, value: Draft): Values {
-  const next = { ...values };
-  if (value === undefined) delete next[name];
-  else next[name] = value;
+/** In the order of the schema; what it does not name comes last. */
+function withProperty(values: Values, name: string, value: Draft, properties: readonly Property[]): Values {
+  const next: Record<string, JsonValue> = {};
+  const names = [...properties.map((property) => property.name), ...Object.keys(values), name];
+  for (const one of new Set(names)) {
+    const kept = one === name ? value : values[one];
+    if (kept !== undefined) next[one] = kept;
+  }
   return next;
 }

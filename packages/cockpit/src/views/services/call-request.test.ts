@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { callRequest, cliCommand, curlCommand, isHeaderText, shellWord, type Call } from "./call-request.ts";
+import { shellWord } from "../../ui/shell-word.ts";
+import { callRequest, cliCommand, curlCommand, isHeaderText, type Call } from "./call-request.ts";
 
 const call: Call = {
   target: { service: "inbox", key: "a/b c", handler: "add" },

@@ -4,6 +4,7 @@
 
 import type { Target } from "@perdure/protocol";
 import { path, type Query } from "../../api/client.ts";
+import { shellWord } from "../../ui/shell-word.ts";
 
 export interface Call {
   readonly target: Target;
@@ -65,9 +66,4 @@ export function curlCommand(call: Call, origin: string, hasToken: boolean): stri
     ...(call.input === null ? ["-X POST"] : ["--json", shellWord(call.input)]),
   ];
   return words.join(" ");
-}
-
-/** R1. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

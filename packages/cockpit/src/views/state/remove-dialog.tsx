@@ -5,9 +5,9 @@ import { useMessages } from "../../i18n/use-messages.ts";
 import { Button } from "../../ui/button.tsx";
 import { CommandLine } from "../../ui/copy-button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { shellWord } from "../../ui/shell-word.ts";
 import { say } from "../../ui/toasts.tsx";
 import { visibleLine } from "../../ui/visible-text.ts";
-import { shellWord } from "../services/call-request.ts";
 import { clearAll, isEditable, isSame, stateEdit } from "./edit-plan.ts";
 import { Refusal, useSave } from "./use-save.tsx";
 
