@@ -10,6 +10,7 @@ import type { CommandType, SignalName, Target } from "./journal.ts";
 import type { ServiceManifest } from "./manifest.ts";
 import type { Failure } from "./payload.ts";
 import type { HandlerMode, RunStatus } from "./run.ts";
+import type { StreamOwner } from "./streams.ts";
 
 export type JsonValue =
   | null
@@ -231,6 +232,13 @@ export interface StreamPageAnswer {
   readonly start: number;
   /** The offset that the next item gets. */
   readonly end: number;
+}
+
+/** The streams that a run reads and writes by their names. */
+export interface RunStreamsAnswer {
+  /** A key, or the run where it has none. */
+  readonly owner: StreamOwner;
+  readonly streams: readonly { readonly name: string; readonly start: number; readonly end: number }[];
 }
 
 /**

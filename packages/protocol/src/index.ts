@@ -86,6 +86,7 @@ export type {
   RunDetail,
   RunFilterBody,
   RunPage,
+  RunStreamsAnswer,
   RunSummary,
   RunView,
   SchedulePut,

@@ -3,7 +3,14 @@
 // They are read from their state, which starts no runs; what changes them is a run of the object that keeps them.
 
 import type { FastifyInstance } from "fastify";
-import { SCHEDULES, upcomingTimes, type ScheduleRecord, type ScheduleStart, type ScheduleState } from "@perdure/agents";
+import {
+  SCHEDULES,
+  specProblem,
+  upcomingTimes,
+  type ScheduleRecord,
+  type ScheduleStart,
+  type ScheduleState,
+} from "@perdure/agents";
 import {
   BadRequestError,
   UnknownTargetError,
@@ -16,7 +23,7 @@ import {
   type ScheduleSummary,
   type ScheduleTriggered,
 } from "@perdure/protocol";
-import type { AdminOptions, ServedRuntime } from "./context.ts";
+import type { ServedRuntime } from "./context.ts";
 import { callHandler } from "./handler-call.ts";
 import { EMPTY_BODY, SCHEDULE_BODY, SCHEDULES_QUERY, answers, params, ref } from "./schemas.ts";
 import { instantText } from "./views.ts";
@@ -32,7 +39,7 @@ interface Name {
   readonly name: string;
 }
 
-export function scheduleRoutes(app: FastifyInstance, runtime: ServedRuntime, options: AdminOptions): void {
+export function scheduleRoutes(app: FastifyInstance, runtime: ServedRuntime): void {
   readRoutes(app, runtime);
   app.post<{ Params: Name; Body: SchedulePut }>(
     "/schedules/:name",
@@ -48,8 +55,8 @@ export function scheduleRoutes(app: FastifyInstance, runtime: ServedRuntime, opt
     async ({ params: { name }, body }) => {
       checkServed(runtime);
       checkStarts(runtime, body);
-      const refused = (await options.validateInput?.(of(name, "put"), body)) ?? null;
-      if (refused !== null) throw refused;
+      const problem = specProblem(body);
+      if (problem !== undefined) throw new BadRequestError(problem);
       await callHandler<ScheduleState>(runtime, of(name, "put"), body);
       return read(runtime, name);
     },

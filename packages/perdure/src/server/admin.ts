@@ -12,6 +12,7 @@ import { agentRoutes } from "./admin-agents.ts";
 import { runRoutes } from "./admin-runs.ts";
 import { scheduleRoutes } from "./admin-schedules.ts";
 import { stateRoutes } from "./admin-state.ts";
+import { streamRoutes } from "./admin-streams.ts";
 import { parseJson } from "./body.ts";
 import { cockpitRoutes, isCockpitRequest } from "./cockpit.ts";
 import { newTraffic, type AdminOptions, type ServedRuntime } from "./context.ts";
@@ -60,7 +61,8 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
     stateRoutes(routes, runtime);
     agentRoutes(routes, runtime);
     callRoutes(routes, runtime, options);
-    scheduleRoutes(routes, runtime, options);
+    scheduleRoutes(routes, runtime);
+    streamRoutes(routes, runtime, listener, options.heartbeatMs ?? HEARTBEAT_MS);
     cockpitRoutes(routes, options.cockpitFolder);
   });
   app.setNotFoundHandler((request, reply) => {

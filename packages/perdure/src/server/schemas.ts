@@ -139,6 +139,13 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
   },
   StateKeysPage: object({ keys: list(text), nextAfter: orNull(text) }),
   State: object({ service: text, key: text, state: { type: "object", additionalProperties: payload } }),
+  RunStreams: object({
+    owner: {
+      ...object({ service: text, key: text, run: text }, []),
+      description: "The key, or the run where it has none",
+    },
+    streams: list(object({ name: text, start: count, end: count })),
+  }),
   SendAnswer: object({ runId: text, status: { type: "string", enum: ["accepted", "previouslyAccepted"] } }),
   Schedule: object({
     name: text,
@@ -193,6 +200,11 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
     ),
     approvals: list(ref("Approval")),
     budget: orNull(object({ id: text, status: ref("Budget") })),
+  }),
+  StreamPage: object({
+    items: list(object({ offset: count, at: instant, writer: orNull(text), item: {} })),
+    start: count,
+    end: count,
   }),
   Approval: object({
     id: text,
@@ -281,6 +293,11 @@ export const APPROVALS_QUERY: Json = closed({
   status: { type: "string", enum: ["open", "closed", "all"], default: "open" },
   limit: limit(1_000, 100),
   cursor: { type: "integer", minimum: 0, description: "nextCursor of the page before" },
+});
+export const STREAM_QUERY: Json = closed({
+  from: { type: "string", description: "An offset, or `end`: only what comes. Default 0" },
+  limit: { type: "string", description: "Items of the page, at most 1000. Default 100" },
+  follow: { type: "string", enum: ["true", "false"], description: "false: one page, as JSON" },
 });
 export const AUDIT_QUERY: Json = closed({
   chain: { type: "string", default: "main" },

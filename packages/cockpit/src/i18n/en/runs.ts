@@ -23,6 +23,7 @@ export const runs = {
     since: "Created",
     anyTime: "any time",
     last: (duration: string): string => `last ${duration}`,
+    after: "Created since",
     until: "Created before",
     custom: "From … to …",
     customTitle: "Created between two times",

@@ -23,6 +23,7 @@ export const runs: Messages["runs"] = {
     since: "创建时间",
     anyTime: "不限",
     last: (duration) => `最近 ${duration}`,
+    after: "创建不早于",
     until: "创建早于",
     custom: "自定义时间段…",
     customTitle: "按创建时间段筛选",

@@ -54,7 +54,7 @@ export function Filters({ search, onSearch }: FiltersProps): ReactNode {
       {chipsOf(search).map(({ name, text }) => (
         <Chip
           key={name}
-          name={labelOf(name, t)}
+          name={labelOf(name, text, t)}
           text={name === "since" || name === "until" ? timeText(text, format) : text}
           onRemove={() => onSearch(without(name))}
         />
@@ -84,8 +84,8 @@ function timeText(text: string, format: Format): string {
   return Number.isNaN(at) ? text : format.dateTime(at);
 }
 
-function labelOf(name: ChipName, t: ReturnType<typeof useMessages>["runs"]["filters"]): string {
-  return name === "until" ? t.until : t[name];
+function labelOf(name: ChipName, text: string, t: ReturnType<typeof useMessages>["runs"]["filters"]): string {
+  return name === "since" && !isAge(text) ? t.after : t[name];
 }
 
 interface ChipProps {
