@@ -10,6 +10,7 @@ import {
   bundleModule,
   createIsolateExecutor,
   loadHostModules,
+  withSourceMap,
   type HostFunction,
   type IsolateExecutor,
   type IsolateOptions,
@@ -47,18 +48,31 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
     const exported = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
     if (exported.length === 0) continue;
     const bundle = await bundleModule({ entry });
-    const hash = await artifacts.put("bundle", Buffer.from(bundle.code), { entry: entryName(entry) });
+    const stored = Buffer.from(withSourceMap(bundle.code, bundle.sourceMap));
+    const hash = await artifacts.put("bundle", stored, { entry: entryName(entry) });
     for (const { name } of exported) bundles.set(name, hash);
     for (const [name, fn] of await loadHostModules(bundle)) functions.set(name, fn);
     files.push(...bundle.files);
   }
   const missing = wanted.filter(({ name }) => !bundles.has(name)).map(({ name }) => `"${name}"`);
   if (missing.length > 0) throw notExported(missing.join(", "), paths);
+  const executor = createIsolateExecutor({ artifacts, hostFunctions: functions, log, ...isolates });
+  await prepareAll(executor, new Set(bundles.values()));
   return {
-    executor: createIsolateExecutor({ artifacts, hostFunctions: functions, log, ...isolates }),
+    executor,
     deployment: ({ service }) => bundles.get(service) ?? null,
     files,
   };
+}
+
+/** What cannot be loaded is said now, and not by the first run. */
+async function prepareAll(executor: IsolateExecutor, bundles: Iterable<string>): Promise<void> {
+  try {
+    for (const bundle of bundles) await executor.prepare(bundle);
+  } catch (error) {
+    await executor.close();
+    throw error;
+  }
 }
 
 async function definitionsIn(path: string): Promise<readonly AnyDefinition[]> {

@@ -45,6 +45,7 @@ export class Guest {
     this.#registry = registry;
     this.ports = new GuestPorts(this.outbox, host);
     this.calls = new GuestCalls(this.outbox, this.ports);
+    this.ports.callHost = (target, args) => this.calls.call(target, args);
     for (const prepare of registry.prepare) prepare(this.ports);
   }
 
