@@ -90,7 +90,7 @@ function listRoutes(app: FastifyInstance, runtime: ServedRuntime, views: Session
       return { sessions, nextAfter: sessions.length < limit ? null : (sessions.at(-1) ?? null) };
     },
   );
-  app.get<{ Querystring: { agent?: string; find?: string; limit: number; offset: number } }>(
+  app.get<{ Querystring: SessionsQuery }>(
     "/sessions",
     {
       schema: {
@@ -100,13 +100,16 @@ function listRoutes(app: FastifyInstance, runtime: ServedRuntime, views: Session
         response: answers(ref("AgentSessionList")),
       },
     },
-    async ({ query: { agent, find = "", limit, offset } }): Promise<AgentSessionsAnswer> => {
+    async ({ query: { agent, find = "", top, limit, offset } }): Promise<AgentSessionsAnswer> => {
       if (agent !== undefined) agentSession(runtime, agent, "any");
-      const agents = catalog.targets.manifests.filter((one) => one.agent === true);
-      const chosen = agents.filter(({ name }) => agent === undefined || name === agent);
       const words = find.toLowerCase().split(/\s+/).filter(Boolean);
-      const found = (await rankedSessions(runtime, chosen)).filter(({ service, key }) =>
-        words.every((word) => `${service}/${key}`.toLowerCase().includes(word)),
+      const all = await rankedSessions(runtime);
+      const isBelow = top ? belowOthers(all) : () => false;
+      const found = all.filter(
+        (owner) =>
+          (agent === undefined || owner.service === agent) &&
+          words.every((word) => `${owner.service}/${owner.key}`.toLowerCase().includes(word)) &&
+          !isBelow(owner),
       );
       const shown = found.slice(offset, offset + limit);
       const sessions: AgentSessionsAnswer["sessions"][number][] = [];
@@ -118,11 +121,27 @@ function listRoutes(app: FastifyInstance, runtime: ServedRuntime, views: Session
   );
 }
 
+interface SessionsQuery {
+  readonly agent?: string;
+  readonly find?: string;
+  readonly top: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A sub-agent's session has its parent's key, a slash, and a name of its own. */
+function belowOthers(sessions: readonly AgentSession[]): (session: AgentSession) => boolean {
+  const keys = new Set(sessions.map(({ key }) => key));
+  return ({ key }) => {
+    for (let at = key.lastIndexOf("/"); at > 0; at = key.lastIndexOf("/", at - 1))
+      if (keys.has(key.slice(0, at))) return true;
+    return false;
+  };
+}
+
 /** Those with open messages, newest first; then those whose messages are still kept; then the others by name. */
-async function rankedSessions(
-  { reader }: ServedRuntime,
-  agents: readonly { readonly name: string }[],
-): Promise<readonly AgentSession[]> {
+async function rankedSessions({ reader, catalog }: ServedRuntime): Promise<readonly AgentSession[]> {
+  const agents = catalog.targets.manifests.filter(({ agent }) => agent === true);
   const ranked = agents.map(async ({ name: service }) => {
     const sends = { service, handler: "send", limit: COUNTED_MAX } as const;
     const [open, kept, keys] = await Promise.all([

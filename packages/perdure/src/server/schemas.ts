@@ -283,6 +283,7 @@ export const APPROVALS_QUERY: Json = closed({
 export const SESSIONS_QUERY: Json = closed({
   agent: { type: "string", description: "Only this agent's" },
   find: { type: "string", description: "Words that agent/session has" },
+  top: { type: "boolean", default: false, description: "Leaves out those below other sessions: of sub-agents" },
   limit: limit(500, 100),
   offset: { type: "integer", minimum: 0, default: 0, description: "nextOffset of the page before" },
 });

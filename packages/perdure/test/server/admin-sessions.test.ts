@@ -138,6 +138,12 @@ describe("sessions at a glance", () => {
     expect(page).toMatchObject({ sessions: [{ session: "red" }], nextOffset: 1 });
     expect((await ask(`${world.admin}/sessions?limit=1&offset=1`)).json.sessions).toMatchObject([{ session: "green" }]);
     expect((await ask(`${world.admin}/sessions?agent=nobody`)).status).toBe(404);
+    await say("green/writer", { text: "Hello?" });
+    await idle("green/writer", 2);
+    const names = async (query: string): Promise<string[]> =>
+      (await ask(`${world.admin}/sessions?${query}`)).json.sessions.map(({ session }: { session: string }) => session);
+    expect(await names("find=green")).toEqual(["green/writer", "green"]);
+    expect(await names("find=green&top=true")).toEqual(["green"]);
   });
 });
 
