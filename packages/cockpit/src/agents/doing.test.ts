@@ -22,6 +22,7 @@ describe("what a session does", () => {
     expect(doingOf(told([step("tool x"), call("writer"), call("perdure.approvals"), listens])).kind).toBe("approval");
     expect(doingOf(told([call("writer"), { kind: "awakeable", id: "sign_1" }])).kind).toBe("budget");
     expect(doingOf(told([call("perdure.approvals")], { state: "paused" })).kind).toBe("paused");
+    expect(doingOf(told([{ kind: "awakeable", id: "sign_1" }], { state: "working" })).kind).toBe("working");
   });
 
   test("its children, its timers and its own work are told apart", () => {

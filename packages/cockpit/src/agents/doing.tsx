@@ -30,7 +30,8 @@ export function doingOf({ state, waits, queued, turn }: Told): Doing {
   if (state === "paused") return { kind: "paused" };
   const runs = waits.filter((wait) => wait.kind === "run");
   if (runs.some(({ target }) => target.service === APPROVALS_SERVICE)) return { kind: "approval" };
-  if (waits.some(({ kind }) => kind === "awakeable")) return { kind: "budget" };
+  // Each model call asks its budget for room; where there is some, that takes a moment, and the turn goes on.
+  if (state === "waiting" && waits.some(({ kind }) => kind === "awakeable")) return { kind: "budget" };
   const child = runs.find(({ target }) => !target.service.startsWith("perdure."));
   if (child !== undefined) return { kind: "child", wait: child };
   for (const wait of waits) {

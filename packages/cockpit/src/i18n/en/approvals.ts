@@ -74,5 +74,6 @@ export const approvals = {
     actor: "Who",
     action: "What",
     subject: "To what",
+    at: "When",
   },
 };

@@ -67,5 +67,6 @@ export const approvals: Messages["approvals"] = {
     actor: "谁",
     action: "操作",
     subject: "对象",
+    at: "时间",
   },
 };

@@ -33,7 +33,7 @@ export function AuditTail(): ReactNode {
               <th>{t.actor}</th>
               <th>{t.action}</th>
               <th>{t.subject}</th>
-              <th className="numeric" />
+              <th className="numeric">{t.at}</th>
             </tr>
           </thead>
           <tbody>

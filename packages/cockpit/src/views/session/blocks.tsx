@@ -4,12 +4,14 @@ import { ArrowDownToLine, Check, CheckCheck, CircleAlert, Clock3, CornerUpLeft, 
 import { memo, type ReactNode } from "react";
 import type { ApprovalSummary, RunSummary } from "@perdure/protocol";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
+import { Button } from "../../ui/button.tsx";
 import { Payload } from "../../ui/payload.tsx";
 import { visibleLine, visibleText } from "../../ui/visible-text.ts";
 import { Answer } from "./answer.tsx";
 import type { Block } from "./conversation.ts";
 import { Disclosure } from "./disclosure.tsx";
 import type { TurnEnd } from "./items.ts";
+import { useOpenPart } from "./open-parts.ts";
 import { receiptOf, type Receipt } from "./receipts.ts";
 
 export interface BlockRowProps {
@@ -55,11 +57,12 @@ function BlockContent({ block, run, approvals, menu }: BlockRowProps): ReactNode
       const who = notice === undefined ? (message.from ?? t.user) : t.notice(notice.child);
       return (
         <Said
+          id={block.key}
           who={visibleLine(who)}
           at={at}
           text={message.text}
           policy={message.policy}
-          receipt={notice === undefined ? receiptOf(true, run?.status) : null}
+          receipt={notice === undefined && run !== undefined ? receiptOf(true, run.status) : null}
           isNotice={notice !== undefined}
           menu={menu}
         />
@@ -69,6 +72,7 @@ function BlockContent({ block, run, approvals, menu }: BlockRowProps): ReactNode
       const { message } = block;
       return (
         <Said
+          id={block.key}
           who={visibleLine(message.from ?? t.user)}
           at={message.at}
           text={message.text}
@@ -122,6 +126,8 @@ function Marked({ icon, text }: { readonly icon: ReactNode; readonly text: strin
 }
 
 interface SaidProps {
+  /** Names it among all of the conversation. */
+  readonly id: string;
   readonly who: string;
   readonly at: string;
   readonly text: string;
@@ -131,7 +137,7 @@ interface SaidProps {
   readonly menu: ReactNode;
 }
 
-function Said({ who, at, text, policy, receipt, isNotice, menu }: SaidProps): ReactNode {
+function Said({ id, who, at, text, policy, receipt, isNotice, menu }: SaidProps): ReactNode {
   const t = useMessages().session;
   const format = useFormat();
   const instant = Date.parse(at);
@@ -146,13 +152,36 @@ function Said({ who, at, text, policy, receipt, isNotice, menu }: SaidProps): Re
         {receipt === null ? null : <ReceiptMark receipt={receipt} />}
         {menu}
       </p>
-      <p className="said-text">{visibleText(text)}</p>
+      <SaidText id={id} text={text} />
     </div>
   );
 }
 
 function isToday(instant: number): boolean {
   return new Date(instant).toDateString() === new Date().toDateString();
+}
+
+const LONG_CHARS = 1_200;
+const LONG_LINES = 16;
+
+/** What is long opens: somebody may have sent a whole document. */
+function SaidText({ id, text }: { readonly id: string; readonly text: string }): ReactNode {
+  const t = useMessages().common;
+  const [isOpen, toggle] = useOpenPart(id);
+  const isLong = text.length > LONG_CHARS || text.split("\n").length > LONG_LINES;
+  if (!isLong) return <p className="said-text">{visibleText(text)}</p>;
+  return (
+    <>
+      <p className="said-text" data-cut={!isOpen || undefined}>
+        {visibleText(isOpen ? text : text.slice(0, LONG_CHARS))}
+      </p>
+      <span>
+        <Button look="ghost" size="s" aria-expanded={isOpen} onClick={toggle}>
+          {isOpen ? t.less : t.more}
+        </Button>
+      </span>
+    </>
+  );
 }
 
 const RECEIPT_ICONS: Readonly<Record<Receipt, ReactNode>> = {

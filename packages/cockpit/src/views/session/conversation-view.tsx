@@ -2,7 +2,7 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp, MessagesSquare } from "lucide-react";
-import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
+import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from "react";
 import type { ApprovalSummary, RunSummary } from "@perdure/protocol";
 import { useMessages } from "../../i18n/use-messages.ts";
 import { useHotkeys } from "../../keys/use-hotkeys.ts";
@@ -49,8 +49,9 @@ export function ConversationView(props: ConversationViewProps): ReactNode {
 function Scrolled(props: ConversationViewProps): ReactNode {
   const { blocks, hasEarlier, onEarlier, at } = props;
   const t = useMessages().session;
-  const scroller = useRef<HTMLDivElement>(null);
-  const content = useRef<HTMLDivElement>(null);
+  // Elements in the state, and no refs: what is within has to be told when they are there.
+  const [scroller, setScroller] = useState<HTMLElement | null>(null);
+  const [content, setContent] = useState<HTMLElement | null>(null);
   const stick = useStickToBottom(scroller, content, blocks[0]?.key, at === undefined);
   const loadEarlier = useOnce(() => {
     stick.keepPlace();
@@ -60,7 +61,7 @@ function Scrolled(props: ConversationViewProps): ReactNode {
   return (
     <div className="conversation-frame">
       <div
-        ref={scroller}
+        ref={setScroller}
         className="conversation-scroll"
         tabIndex={0}
         role="log"
@@ -70,7 +71,7 @@ function Scrolled(props: ConversationViewProps): ReactNode {
           if (hasEarlier && scrollTop < EARLIER_PX) loadEarlier();
         }}
       >
-        <div ref={content} className="conversation">
+        <div ref={setContent} className="conversation">
           {hasEarlier ? (
             <p className="earlier">
               <Button look="ghost" size="s" onClick={loadEarlier}>
@@ -105,16 +106,18 @@ function useOnce(load: () => Promise<void>): () => void {
   };
 }
 
-function Rows(props: ConversationViewProps & { readonly scroller: RefObject<HTMLElement | null> }): ReactNode {
+function Rows(props: ConversationViewProps & { readonly scroller: HTMLElement | null }): ReactNode {
   const { blocks, at, scroller } = props;
   const virtual = useVirtualizer({
     count: blocks.length,
-    getScrollElement: () => scroller.current,
+    getScrollElement: () => scroller,
     estimateSize: () => ROW_PX,
     overscan: 6,
     getItemKey: (index) => blocks[index]?.key ?? index,
   });
-  const current = useCursor(blocks, at, (index) => virtual.scrollToIndex(index, { align: "auto" }));
+  const current = useCursor(blocks, scroller === null ? undefined : at, (index, align) =>
+    virtual.scrollToIndex(index, { align }),
+  );
   return (
     <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
       {virtual.getVirtualItems().map(({ index, start, key }) => (
@@ -155,25 +158,29 @@ function runIdOf(block: Block): string | undefined {
   return block.kind === "pending" ? block.message.runId : undefined;
 }
 
-/** The row that the keyboard is at: the one in the address at first. */
-function useCursor(blocks: readonly Block[], at: number | undefined, reveal: (index: number) => void): number | null {
+/** The row that the keyboard is at: the one in the address at first. @param at undefined where there is none, or not yet. */
+function useCursor(
+  blocks: readonly Block[],
+  at: number | undefined,
+  reveal: (index: number, align: "auto" | "center") => void,
+): number | null {
   const t = useMessages().common.keys;
   const [key, setKey] = useState<string | null>(null);
-  const wanted = useRef(at);
   const found = blocks.findIndex((block) => block.key === key);
-  useEffect(() => {
-    if (wanted.current === undefined || blocks.length === 0) return;
-    const offset = wanted.current;
+  const showFirst = useEffectEvent((offset: number) => {
     const index = blocks.findLastIndex((block) => "offset" in block && block.offset !== null && block.offset <= offset);
-    wanted.current = undefined;
+    if (index < 0) return;
     setKey(blocks[index]?.key ?? null);
-    if (index >= 0) reveal(index);
-  }, [blocks, reveal]);
+    reveal(index, "center");
+  });
+  useEffect(() => {
+    if (at !== undefined) showFirst(at);
+  }, [at]);
   const move = (by: number): void => {
     const from = found < 0 ? (by > 0 ? blocks.length - 2 : blocks.length) : found;
     const next = Math.min(blocks.length - 1, Math.max(0, from + by));
     setKey(blocks[next]?.key ?? null);
-    reveal(next);
+    reveal(next, "auto");
   };
   useHotkeys([
     { keys: "j", label: t.next, run: () => move(1) },

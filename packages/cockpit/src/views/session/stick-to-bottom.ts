@@ -3,7 +3,7 @@
 // B1. Only the viewer unpins it, by scrolling up; coming near the end pins it again.
 // B2. What is put before the first row moves nothing of what is looked at.
 
-import { useLayoutEffect, useRef, useState, type RefObject } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 
 const NEAR_PX = 60;
 
@@ -17,8 +17,8 @@ export interface Stick {
 
 /** @param content grows within the scroller. @param firstKey names the first row. */
 export function useStickToBottom(
-  scroller: RefObject<HTMLElement | null>,
-  content: RefObject<HTMLElement | null>,
+  scroller: HTMLElement | null,
+  content: HTMLElement | null,
   firstKey: string | undefined,
   startsPinned: boolean,
 ): Stick {
@@ -31,44 +31,38 @@ export function useStickToBottom(
     setPinned(value);
   };
   const toBottom = (): void => {
-    const element = scroller.current;
-    if (element === null) return;
-    element.scrollTop = element.scrollHeight;
+    if (scroller === null) return;
+    scroller.scrollTop = scroller.scrollHeight;
     pin(true);
   };
   useLayoutEffect(() => {
-    const element = scroller.current;
-    const inner = content.current;
-    if (element === null || inner === null) return undefined;
+    if (scroller === null || content === null) return undefined;
     const follow = (): void => {
-      if (pinned.current) element.scrollTop = element.scrollHeight;
+      if (pinned.current) scroller.scrollTop = scroller.scrollHeight;
     };
     const observer = new ResizeObserver(follow);
-    observer.observe(inner);
-    observer.observe(element);
+    observer.observe(content);
+    observer.observe(scroller);
     return () => observer.disconnect();
   }, [scroller, content]);
   useLayoutEffect(() => {
-    const element = scroller.current;
-    if (element === null || fromEnd.current === null) return;
-    element.scrollTop = element.scrollHeight - fromEnd.current;
+    if (scroller === null || fromEnd.current === null) return;
+    scroller.scrollTop = scroller.scrollHeight - fromEnd.current;
     fromEnd.current = null;
   }, [scroller, firstKey]);
   return {
     isPinned,
     toBottom,
     onScroll: () => {
-      const element = scroller.current;
-      if (element === null) return;
-      const { scrollTop, scrollHeight, clientHeight } = element;
+      if (scroller === null) return;
+      const { scrollTop, scrollHeight, clientHeight } = scroller;
       const isNear = scrollHeight - scrollTop - clientHeight < NEAR_PX;
       if (isNear) pin(true);
       else if (scrollTop < lastTop.current - 1) pin(false);
       lastTop.current = scrollTop;
     },
     keepPlace: () => {
-      const element = scroller.current;
-      if (element !== null) fromEnd.current = element.scrollHeight - element.scrollTop;
+      if (scroller !== null) fromEnd.current = scroller.scrollHeight - scroller.scrollTop;
     },
   };
 }
