@@ -60,7 +60,8 @@ export const session = {
   },
   receipt: {
     sending: "sending …",
-    unsent: "not sent",
+    waiting: "goes out when the server is back",
+    refused: "refused",
     accepted: "accepted",
     seen: "seen",
     answered: "answered",

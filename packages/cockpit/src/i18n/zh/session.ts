@@ -57,7 +57,8 @@ export const session: Messages["session"] = {
   },
   receipt: {
     sending: "发送中…",
-    unsent: "未发送",
+    waiting: "服务器恢复后发送",
+    refused: "被拒绝",
     accepted: "已接收",
     seen: "已读",
     answered: "已答复",

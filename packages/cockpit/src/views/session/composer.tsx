@@ -102,16 +102,18 @@ function PolicyMenu({ policy, onChoose }: PolicyMenuProps): ReactNode {
   );
 }
 
+const UNSENT_TONES = { sending: "grey", waiting: "amber", refused: "red" } as const;
+
 /** What could not be sent stays, and goes out again as the same message. */
 function Unsent({ outbox }: { readonly outbox: Outbox }): ReactNode {
   const t = useMessages().session;
-  const open = outbox.messages.filter(({ state }) => state !== "accepted");
+  const open = outbox.messages.flatMap(({ key, text, state }) => (state === "accepted" ? [] : [{ key, text, state }]));
   if (open.length === 0) return null;
   return (
     <ul className="unsent" aria-live="polite">
       {open.map(({ key, text, state }) => (
-        <li key={key} data-tone={state === "unsent" ? "red" : "grey"}>
-          <span className="receipt">{state === "unsent" ? t.receipt.unsent : t.receipt.sending}</span>
+        <li key={key} data-tone={UNSENT_TONES[state]}>
+          <span className="receipt">{t.receipt[state]}</span>
           <span className="cut">{visibleText(text)}</span>
           {state === "sending" ? null : (
             <>

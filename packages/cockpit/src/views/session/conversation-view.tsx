@@ -185,8 +185,14 @@ function useCursor(
   useHotkeys([
     { keys: "j", label: t.next, run: () => move(1) },
     { keys: "k", label: t.previous, run: () => move(-1) },
+    { keys: "Enter", label: t.open, run: enterCurrent },
   ]);
   return found < 0 ? null : found;
+}
+
+/** The focus goes to what can be opened or done in the row. */
+function enterCurrent(): void {
+  document.querySelector<HTMLElement>(".block[data-current] :is(button, a, summary)")?.focus();
 }
 
 function useOpenParts(): OpenParts {

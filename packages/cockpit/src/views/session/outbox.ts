@@ -1,14 +1,16 @@
 // What was said on this page and is on its way
 // ============================================
 //   sending ─▶ accepted (the server has stored it; from then on it is the session's)
-//       └────▶ unsent (nobody knows whether it arrived) ─▶ sending …
+//       ├────▶ waiting (the server does not answer, and nobody knows whether it arrived) ─▶ sending, when it is back
+//       └────▶ refused (it says why) ─▶ sending, if the viewer wants
 //
 // O1. Each message has a key of its own: sent again after a failure, it is the same message.
 
 import { useRef, useState } from "react";
 import type { AgentMessagePolicy, AgentMessageRequest, RunId, SendAnswer } from "@perdure/protocol";
-import { path } from "../../api/client.ts";
+import { NetworkFailure, path } from "../../api/client.ts";
 import { useApi } from "../../app/app-context.ts";
+import { useReturn } from "../../live/use-live.ts";
 import { sayFailure } from "../../ui/toasts.tsx";
 import type { SessionName } from "./use-session.ts";
 
@@ -17,7 +19,7 @@ interface OutMessage {
   readonly text: string;
   readonly policy: AgentMessagePolicy;
   readonly at: string;
-  readonly state: "sending" | "unsent" | "accepted";
+  readonly state: "sending" | "waiting" | "refused" | "accepted";
   readonly runId: RunId | null;
 }
 
@@ -42,21 +44,26 @@ export function useOutbox({ agent, session }: SessionName): Outbox {
       });
       change(key, { state: "accepted", runId: answer.runId });
     } catch (error) {
-      change(key, { state: "unsent" });
-      sayFailure(error);
+      const isAway = error instanceof NetworkFailure;
+      change(key, { state: isAway ? "waiting" : "refused" });
+      if (!isAway) sayFailure(error);
     }
   };
+  const again = (key: string): void => {
+    change(key, { state: "sending" });
+    void post(key);
+  };
+  useReturn(() => {
+    for (const { key, state } of messages) if (state === "waiting") again(key);
+  });
   return {
     messages,
+    again,
     send: (text, policy) => {
       const key = `cockpit/${randomKey()}`;
       said.current.set(key, policy === undefined ? { text } : { text, policy });
       const at = new Date().toISOString();
       setMessages((all) => [...all, { key, text, policy: policy ?? "steer", at, state: "sending", runId: null }]);
-      void post(key);
-    },
-    again: (key) => {
-      change(key, { state: "sending" });
       void post(key);
     },
     discard: (key) => setMessages((all) => all.filter((one) => one.key !== key)),

@@ -90,6 +90,11 @@ export class SessionStore {
     this.#followers = [];
   }
 
+  /** There is reason to believe that the server is back. */
+  retryNow(): void {
+    for (const follower of this.#followers) follower.retryNow();
+  }
+
   /** One page further back. */
   async loadEarlier(): Promise<void> {
     const first = this.snapshot.get().items[0]?.offset;

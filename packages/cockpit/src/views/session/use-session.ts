@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "reac
 import type { AgentSessionView, ApiEvent, ControlView, ControlsAnswer, RunPage, RunSummary } from "@perdure/protocol";
 import { path } from "../../api/client.ts";
 import { useApi } from "../../app/app-context.ts";
-import { useLive, useLiveEvents } from "../../live/use-live.ts";
+import { useLive, useLiveEvents, useReturn } from "../../live/use-live.ts";
 import { SessionStore, type SessionSnapshot } from "./session-store.ts";
 
 export interface SessionName {
@@ -109,6 +109,7 @@ export function useSessionStore({ agent, session }: SessionName, reach: number |
     void store.start();
     return () => store.stop();
   }, [store]);
+  useReturn(() => store.retryNow());
   const snapshot = useSyncExternalStore(store.snapshot.subscribe, store.snapshot.get);
   return { snapshot, loadEarlier: () => store.loadEarlier(), retry: () => setTries(tries + 1) };
 }
