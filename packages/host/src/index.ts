@@ -11,6 +11,8 @@ export {
   type UnjournaledEffect,
 } from "./guard/effect-guard.ts";
 export { installWatches } from "./guard/watches.ts";
+export { Migrator, type MigrationRequest, type MigratorOptions } from "./migrator.ts";
+export { createStateMigrator, type StateMigrator } from "./state-migrator.ts";
 export { nodeClock, nodeScheduler } from "./node-ports.ts";
 export { childRunId, derivedRunId, idempotentRunId, randomRunId, workflowRunId } from "./run-ids.ts";
 export {

@@ -25,6 +25,7 @@ import {
   AssertionError,
   ConflictError,
   FencedError,
+  MigrationRefusedError,
   OverloadedError,
   RunNotFoundError,
   ShuttingDownError,
@@ -38,6 +39,7 @@ import {
   type Executor,
   type Headers,
   type Instant,
+  type MigrationReport,
   type Payload,
   type Result,
   type Run,
@@ -50,8 +52,10 @@ import {
 import type { Catalog } from "./catalog.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { returnIdleMemory } from "./idle-memory.ts";
+import { Migrator, type MigrationRequest } from "./migrator.ts";
 import { nodeClock, nodeScheduler } from "./node-ports.ts";
 import { idempotentRunId, randomRunId, workflowRunId } from "./run-ids.ts";
+import type { StateMigrator } from "./state-migrator.ts";
 import { StreamFeed, type StreamListener, type StreamWatch } from "./stream-feed.ts";
 
 export interface RuntimeOptions {
@@ -63,6 +67,10 @@ export interface RuntimeOptions {
   readonly onTrouble?: (error: unknown, retryInMs: DurationMs) => void;
   /** Told of an image that is damaged or cannot be read: its run goes on from the one before, with a longer journal. */
   readonly onImageLost?: (run: RunId, entry: number, reason: string) => void;
+  /** What the code of a deployment makes of the state of a run that goes over to it. Without it no run can. */
+  readonly migrateState?: StateMigrator;
+  /** Told of a planned migration that was given up. */
+  readonly onMigrationGivenUp?: (run: RunId, reason: string) => void;
 }
 
 export interface EditStateOptions {
@@ -126,6 +134,7 @@ export class Runtime {
   readonly #streams: StreamFeed;
   readonly startedAt: Instant = Date.now();
   readonly #options: RuntimeOptions;
+  readonly #migrator: Migrator;
   readonly #owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   #loop: Loop;
   #closed = false;
@@ -139,6 +148,13 @@ export class Runtime {
     this.catalog = options.catalog;
     this.reader = options.store.reader;
     this.#streams = new StreamFeed(this.reader);
+    this.#migrator = new Migrator({
+      store: options.store,
+      environment: options.catalog,
+      migrateState: options.migrateState ?? refuseMigration,
+      ask: (question) => this.#loop.ask(question),
+      onGivenUp: (run, reason) => options.onMigrationGivenUp?.(run, reason),
+    });
     this.changes = new ChangeFeed(randomUUID().slice(0, 8), Date.now);
     this.#loop = this.#newLoop();
   }
@@ -281,6 +297,16 @@ export class Runtime {
     return this.#done({ type: "restart", run, from });
   }
 
+  /** The run goes over to other code, from the safe point that it is at. @throws RunNotFoundError, BadRequestError */
+  async migrate(run: RunId, request: MigrationRequest): Promise<MigrationReport> {
+    if (this.#closed) throw shuttingDown();
+    try {
+      return await this.#migrator.migrate(run, request);
+    } catch (error) {
+      throw outsideError(error);
+    }
+  }
+
   /** Deletes a finished run. */
   purge(run: RunId): Promise<RunStatus | null> {
     return this.#done({ type: "purge", run });
@@ -324,7 +350,7 @@ export class Runtime {
   }
 
   async #ask(question: Question, onAsked?: OnAsked): Promise<Reply> {
-    if (this.#closed) throw new ShuttingDownError("the runtime is shutting down; try again in a moment");
+    if (this.#closed) throw shuttingDown();
     let reply: Reply;
     try {
       reply = await this.#loop.ask(question, onAsked);
@@ -359,6 +385,7 @@ export class Runtime {
       this.#totals.events += events;
       this.#totals.mutations += mutations;
     },
+    mayMigrate: (run) => void this.#migrator.mayMigrate(run),
     imageLost: (run, entry, reason) => this.#options.onImageLost?.(run, entry, reason),
   };
 
@@ -380,6 +407,14 @@ export class Runtime {
     }, delay);
   }
 }
+
+function shuttingDown(): ShuttingDownError {
+  return new ShuttingDownError("the runtime is shutting down; try again in a moment");
+}
+
+const refuseMigration: StateMigrator = async () => {
+  throw new MigrationRefusedError("this runtime was not told how to ask code about a state");
+};
 
 function refusal(reply: Extract<Reply, { type: "refused" }>): Error {
   switch (reply.reason) {

@@ -7,6 +7,7 @@ import {
   Catalog,
   createInProcessExecutor,
   createRoutedExecutor,
+  createStateMigrator,
   describeEffect,
   EffectGuard,
   installWatches,
@@ -15,6 +16,7 @@ import {
   Runtime,
   type GuardMode,
   type IsolateOptions,
+  type StateMigrator,
 } from "@perdure/host";
 import type { Limits, Store } from "@perdure/engine";
 import {
@@ -103,6 +105,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
         deployment: executors.deployment,
       }),
       executor: executors.executor,
+      migrateState: executors.migrateState,
+      onMigrationGivenUp: (run, reason) =>
+        log(`perdure: ${run} stays on its code, its migration was given up: ${reason}`),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       onTrouble: (error, retryInMs) =>
         log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
@@ -155,6 +160,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 interface Executors {
   readonly executor: Executor;
   readonly deployment: SnapshotMemory["deployment"];
+  readonly migrateState: StateMigrator;
   close(): Promise<void>;
 }
 
@@ -188,6 +194,7 @@ async function openExecutors(
   return {
     executor: createRoutedExecutor(inProcess, snapshots.executor),
     deployment: snapshots.deployment,
+    migrateState: createStateMigrator(registry, snapshots.executor),
     close: () => snapshots.executor.close(),
   };
 }

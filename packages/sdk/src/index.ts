@@ -44,6 +44,7 @@ export type {
   HandlerOptions,
   HandlerOutput,
   HandlerSpec,
+  MigrateHook,
   SharedHandler,
 } from "./definitions/handler.ts";
 export { handler, shared } from "./definitions/handler.ts";
@@ -67,6 +68,7 @@ export type { ContextInternals } from "./internals.ts";
 export { internalsOf } from "./internals.ts";
 export type { ExecutorOptions } from "./attempt/executor.ts";
 export { createExecutor } from "./attempt/executor.ts";
+export { migrateState, type StateMigration } from "./attempt/migrate-state.ts";
 export { retryAfterMs } from "./attempt/backoff.ts";
 export {
   CancelledError,

@@ -51,6 +51,7 @@ export class Conversation {
         deployment: null,
         image: null,
         origin: null,
+        migrated: null,
         entries,
         state: options.key === undefined ? null : new Map(),
         tries: 0,

@@ -19,7 +19,15 @@ import {
   type Scheduler,
   type StreamItem,
 } from "@perdure/engine";
-import { Catalog, createRoutedExecutor, hostFetch, type HostFunction } from "@perdure/host";
+import {
+  Catalog,
+  createRoutedExecutor,
+  createStateMigrator,
+  hostFetch,
+  type HostFunction,
+  type MigrationRequest,
+  Migrator,
+} from "@perdure/host";
 import {
   createExecutor,
   createRegistry,
@@ -41,6 +49,7 @@ import {
   type Entry,
   type Executor,
   type Failure,
+  type MigrationReport,
   type Result,
   type Run,
   type RunId,
@@ -115,6 +124,7 @@ export class TestWorld {
   readonly catalog: Catalog;
   readonly #options: TestWorldOptions;
   readonly #loop: Loop;
+  readonly #migrator: Migrator;
   #isolated: IsolatedRuns | undefined = undefined;
   readonly #alarms: Alarm[] = [];
   #turns = 0;
@@ -133,6 +143,15 @@ export class TestWorld {
     this.catalog = new Catalog(this.registry, {
       deployment: (target) => this.#isolated?.deployment(target) ?? null,
     });
+    this.#migrator = new Migrator({
+      store: openMemoryStore(this.memory.storage),
+      environment: this.catalog,
+      migrateState: createStateMigrator(this.registry, {
+        migrateState: (bundle, migration) => this.#runs.migrateState(bundle, migration),
+      }),
+      ask: (question) => this.#loop.ask(question),
+      onGivenUp: (run, reason) => this.#options.log?.(givenUp(run, reason)),
+    });
     const isolates: Executor = { start: (start, replies) => this.#runs.start(start, replies) };
     this.#loop = new Loop({
       store: openMemoryStore(this.memory.storage),
@@ -141,7 +160,11 @@ export class TestWorld {
       clock: this.#clock,
       scheduler: this.#scheduler,
       onFailure: (error) => (this.#failure ??= { error }),
-      observer: { committed: () => undefined, imageLost: () => (this.memory.images.lost += 1) },
+      observer: {
+        committed: () => undefined,
+        imageLost: () => (this.memory.images.lost += 1),
+        mayMigrate: (run) => void this.#migrator.mayMigrate(run),
+      },
       retentionEveryMs: Number.POSITIVE_INFINITY, // Else the clock would jump from sweep to sweep for ever.
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     });
@@ -268,6 +291,16 @@ export class TestWorld {
 
   async resume(run: RunId): Promise<void> {
     await this.#loop.ask({ type: "resume", run });
+  }
+
+  /** The journal is cut before entry `from`. */
+  async restart(run: RunId, from: number): Promise<void> {
+    await this.#loop.ask({ type: "restart", run, from });
+  }
+
+  /** As `perdure migrate` does. `to`: `latest`, or a bundle. */
+  migrate(run: RunId, request: MigrationRequest = { to: "latest" }): Promise<MigrationReport> {
+    return this.#migrator.migrate(run, request);
   }
 
   /** Signals and awakeables that unfinished runs wait for. */
@@ -507,6 +540,11 @@ function openWait(run: Run, signal: string | number): OpenWait {
     signal,
     awakeable: isAwakeable ? encodeAwakeableId({ run: id, signal }) : null,
   };
+}
+
+function givenUp(run: RunId, reason: string): LogRecord {
+  const message = `the migration was given up: ${reason}`;
+  return { level: "warn", message, fields: undefined, run, service: "", handler: "", key: null };
 }
 
 function macrotask(): Promise<void> {

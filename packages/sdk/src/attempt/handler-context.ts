@@ -49,6 +49,8 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
   readonly attempt: number;
   readonly #key: string | null;
   readonly #mode: HandlerMode;
+  /** The entry that the code began with; 0: it began with the run. */
+  readonly #began: number;
   #random: ReplayableRandom | undefined = undefined;
   #log: Log | undefined = undefined;
 
@@ -60,6 +62,7 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
     this.attempt = start.tries + 1;
     this.#key = start.key;
     this.#mode = start.mode;
+    this.#began = start.migrated?.told ?? 0;
   }
 
   get key(): string {
@@ -115,15 +118,21 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
     return this.#attempt.now() as Promise<number>;
   }
 
+  async safePoint<T>(name: string, state: T): Promise<T> {
+    if (typeof name !== "string" || name === "")
+      throw new BadRequestError('a safe point has a name: ctx.safePoint("idle", state)');
+    return this.#attempt.safePoint(name, state) as Promise<T>;
+  }
+
   random(): number {
     this.#attempt.allowed();
-    this.#random ??= new ReplayableRandom(this.runId);
+    this.#random ??= new ReplayableRandom(this.runId, this.#began);
     return this.#random.random();
   }
 
   uuid(): string {
     this.#attempt.allowed();
-    this.#random ??= new ReplayableRandom(this.runId);
+    this.#random ??= new ReplayableRandom(this.runId, this.#began);
     return this.#random.uuid();
   }
 
@@ -215,12 +224,12 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
 
   get<T = unknown>(name: string): Promise<T | undefined> {
     this.#keyed("state");
-    return this.#attempt.getState(name) as Promise<T | undefined>;
+    return this.#attempt.readState({ type: "getState", key: name }) as Promise<T | undefined>;
   }
 
   keys(): Promise<string[]> {
     this.#keyed("state");
-    return this.#attempt.getStateKeys() as Promise<string[]>;
+    return this.#attempt.readState({ type: "getStateKeys" }) as Promise<string[]>;
   }
 
   set(name: string, value: unknown): void {

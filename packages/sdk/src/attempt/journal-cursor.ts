@@ -14,15 +14,17 @@ export class JournalCursor {
   #pastAt = 0;
   /** Commands of the past, by id - 1 - #before. */
   #recorded: readonly CommandEntry[];
-  /** Commands that an image holds. */
-  #before = 0;
+  /** Commands that an image holds, or that the code began after. */
+  #before: number;
   #arrived: Entry[] = [];
   #arrivedAt = 0;
   /** Highest index that the attempt was given. */
   seen: number;
 
-  constructor(past: readonly Entry[]) {
+  /** @param before commands that the code does not meet: it began after them. */
+  constructor(past: readonly Entry[], before: number) {
     this.#past = past;
+    this.#before = before;
     this.#recorded = past.length === 0 ? NOTHING : past.filter((entry) => entry.kind === "command");
     this.seen = past.at(-1)?.index ?? 0;
   }

@@ -15,8 +15,9 @@
 //     were open are void: steps are begun again (I2), so their calls and timers are, too.
 
 import type { AttemptStart, Entry, Payload } from "@perdure/protocol";
-import { assert, UnknownTargetError } from "@perdure/protocol";
-import type { AttemptOptions } from "../attempt/replay-attempt.ts";
+import { assert, failureFrom, UnknownTargetError } from "@perdure/protocol";
+import type { AttemptOptions } from "../attempt/attempt-options.ts";
+import { migrateState } from "../attempt/migrate-state.ts";
 import { ReplayAttempt } from "../attempt/replay-attempt.ts";
 import { ReplayableRandom } from "../attempt/prng.ts";
 import { Turns } from "../attempt/turns.ts";
@@ -90,6 +91,12 @@ export class Guest {
       case "yield":
         this.#attempt?.yield();
         return;
+      case "migrate":
+        migrateState(this.#registry, event.migration).then(
+          (state) => this.outbox.add({ type: "migrated", state }),
+          (error: unknown) => this.outbox.add({ type: "notMigrated", failure: failureFrom(error) }),
+        );
+        return;
       case "forget":
         this.#attempt?.abort("the rehearsal is over");
         this.#attempt = undefined;
@@ -114,7 +121,7 @@ export class Guest {
 
   #start(wire: WireStart): void {
     const start = fromWireStart(wire);
-    this.#random = new ReplayableRandom(start.run);
+    this.#random = new ReplayableRandom(start.run, start.migrated?.told);
     this.ports.delivering(start.createdAt);
     const options: AttemptOptions = {
       ports: this.ports,
