@@ -69,6 +69,8 @@ export class IsolateThread {
   readonly #waiting = new Set<Live>();
   readonly #ports: ThreadPorts;
   #cancelSweep: (() => void) | undefined = undefined;
+  /** So many are to be let go as soon as they wait. */
+  #roomOwed = 0;
 
   constructor(
     engine: Engine,
@@ -102,6 +104,9 @@ export class IsolateThread {
         return;
       case "yield":
         this.#with(message.attempt, (live) => this.#letGo(live));
+        return;
+      case "makeRoom":
+        this.#makeRoom(message.count);
         return;
       case "abort":
         this.#forget(message.attempt);
@@ -147,9 +152,8 @@ export class IsolateThread {
       costly: false,
     };
     this.#live.set(attempt, live);
-    const restored = image !== null;
-    this.#turn(live, restored ? { type: "resume", start } : { type: "start", start });
-    if (restored) this.#say({ type: "restored", attempt, tookMs: performance.now() - began });
+    this.#turn(live, image === null ? { type: "start", start } : { type: "resume", start, entry: image.entry });
+    if (image !== null) this.#say({ type: "restored", attempt, tookMs: performance.now() - began });
     this.#planSweep();
   }
 
@@ -215,6 +219,7 @@ export class IsolateThread {
     this.#awaits(live, outbox);
     const over = this.#pass(live, outbox);
     if (over) this.#forget(live.attempt);
+    else if (this.#roomOwed > 0 && this.#mayGo(live)) this.#letGoForRoom(live);
     else {
       this.#imageIfDue(live);
       this.#letGoTooMany();
@@ -310,6 +315,23 @@ export class IsolateThread {
     const { imageableAt } = live;
     if (imageableAt !== null && this.#isWorthAnImage(live, imageableAt)) this.#image(live, imageableAt);
     this.#turn(live, { type: "yield" });
+  }
+
+  #makeRoom(count: number): void {
+    this.#roomOwed = count;
+    if (count === 0) return;
+    const waiting = [...this.#waiting].filter((live) => this.#mayGo(live));
+    for (const live of waiting.slice(0, count)) this.#letGoForRoom(live);
+  }
+
+  /** It waits, and nothing that it asked for is still on its way into the journal. */
+  #mayGo(live: Live): boolean {
+    return this.#waiting.has(live) && live.imageableAt !== null;
+  }
+
+  #letGoForRoom(live: Live): void {
+    this.#roomOwed -= 1;
+    this.#letGo(live);
   }
 
   #isWorthAnImage({ imagedAt, ranMs, costly }: Live, imageableAt: number): boolean {

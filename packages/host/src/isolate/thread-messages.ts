@@ -39,6 +39,8 @@ export type ToThread =
   | { readonly type: "notify"; readonly attempt: number; readonly entries: readonly Entry[] }
   | { readonly type: "callEnded"; readonly attempt: number; readonly call: number; readonly outcome: CallOutcome }
   | { readonly type: "yield"; readonly attempt: number }
+  /** Let so many go that wait, or come to wait. What was asked for before is not asked for any more. */
+  | { readonly type: "makeRoom"; readonly count: number }
   | { readonly type: "abort"; readonly attempt: number };
 
 export type FromThread =
