@@ -95,7 +95,7 @@ describe("images stay good", () => {
   test("memory that was freed is not in them", async () => {
     const limits = { ...LIMITS, memoryBytes: 512 * MEBIBYTE };
     const run = await begin("garbage", {
-      input: 20,
+      input: 40,
       limits,
       signals: [
         ["round 0", null],
