@@ -48,7 +48,7 @@ export const traps = service("traps", {
     for (let round = 0; round < 2; round += 1) {
       let text = "";
       const parts: string[] = [];
-      for (let n = 0; n < megabytes * 10; n += 1) parts.push(`${n} `.repeat(16_384));
+      for (let n = 0; n < (megabytes * 10) / (1 + round * 99); n += 1) parts.push(`${n} `.repeat(25_000));
       text = parts.at(-1) ?? "";
       lengths.push(text.length);
       parts.length = 0;
