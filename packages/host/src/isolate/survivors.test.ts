@@ -36,7 +36,7 @@ const CASES: readonly Case[] = [
       seen: [0, 1, 2],
       notes: ["nothing", "nothing", "closed", "told", "closed", "letters closed"],
       letters: "ab",
-      mapped: [2, 4, 6],
+      mapped: [0, 2, 6],
     },
   ],
   ["control", [], { returned: "returned", notes: ["11", "21", "thrown", "finally"] }],
