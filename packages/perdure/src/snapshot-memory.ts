@@ -34,7 +34,7 @@ export interface SnapshotMemoryOptions {
   readonly sources: readonly (string | URL)[];
   readonly artifacts: Artifacts;
   readonly log: (record: LogRecord) => void;
-  readonly isolates?: Partial<Pick<IsolateOptions, "threads" | "policy" | "limits" | "ports">>;
+  readonly isolates?: Partial<Pick<IsolateOptions, "threads" | "policy" | "limits" | "memoryMax" | "ports">>;
   /** Which definitions live in isolates. Default: those that ask for it. */
   readonly wanted?: (definition: AnyDefinition) => boolean;
   /** Where the code comes from. Default: it is bundled now. */

@@ -69,12 +69,12 @@ function Sidebar({ onFind }: { readonly onFind: () => void }): ReactNode {
   useEffect(() => setOpen(false), [pathname]);
   return (
     <>
-      <div className="topbar">
+      <header className="topbar">
         <Button look="ghost" icon aria-label={t.openMenu} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <MenuIcon aria-hidden />
         </Button>
         <Brand />
-      </div>
+      </header>
       <aside className="sidebar" data-open={isOpen || undefined}>
         <Link to="/" className="brand">
           <Brand />

@@ -2,7 +2,8 @@
 
 import { createContext, useContext, useEffect, useEffectEvent, useState, useSyncExternalStore } from "react";
 import type { ApiEvent, RunId, RunSummary } from "@perdure/protocol";
-import type { EventStream, LiveState } from "./event-stream.ts";
+import type { EventStream } from "./event-stream.ts";
+import type { LiveState } from "./follower.ts";
 import type { LiveStore } from "./live-store.ts";
 
 export interface Live {

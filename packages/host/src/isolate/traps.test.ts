@@ -5,6 +5,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { ImageDamagedError, ImageMismatchError, IsolateLimitError } from "@perdure/protocol";
 import { baseOf, HeapRun, type HeapRunOptions, LIMITS } from "../../test/isolate/heap-run.ts";
 import { type BaseImage, encodeBase } from "./image-codec.ts";
+import { MachinePool } from "./machine-pool.ts";
 import { Instance, type InstanceLimits } from "./instance.ts";
 
 const MEBIBYTE = 1_024 * 1_024;
@@ -118,36 +119,42 @@ describe("images stay good", () => {
 });
 
 describe("what does not fit is refused before anything runs", () => {
-  const restore = (image: Uint8Array, base: BaseImage = loaded.base, engine = loaded.engine): Promise<Instance> =>
-    Instance.restore(engine, base, image, LIMITS);
+  const restore =
+    (image: Uint8Array, base: BaseImage = loaded.base, engine = loaded.engine): (() => Instance) =>
+    () =>
+      Instance.restore(engine, base, image, LIMITS);
 
   test("another engine", async () => {
     const { image } = (await begin("patient")).capture();
-    const engine = { ...loaded.engine, hash: "ab".repeat(32) };
-    await expect(restore(image, loaded.base, engine)).rejects.toThrow(ImageMismatchError);
-    await expect(restore(image, loaded.base, engine)).rejects.toThrow(
+    const engine = new MachinePool({ ...loaded.engine.engine, hash: "ab".repeat(32) });
+    expect(restore(image, loaded.base, engine)).toThrow(ImageMismatchError);
+    expect(restore(image, loaded.base, engine)).toThrow(
       /made by the JavaScript engine .* this Perdure has abababababab/,
     );
-    await expect(Instance.start(engine, loaded.base, LIMITS)).rejects.toThrow(ImageMismatchError);
+    expect(() => Instance.start(engine, loaded.base, LIMITS)).toThrow(ImageMismatchError);
   });
 
   test("another base", async () => {
     const { image } = (await begin("patient")).capture();
     const made = { ...loaded.base, bundle: "cd".repeat(32) };
     const base = { ...made, hash: encodeBase(made).hash };
-    await expect(restore(image, base)).rejects.toThrow(/a difference to base/);
+    expect(restore(image, base)).toThrow(/a difference to base/);
   });
 
   test("bytes that are none, not all, or not the ones that were written", async () => {
     const { image } = (await begin("patient")).capture();
-    await expect(restore(new Uint8Array(10))).rejects.toThrow(ImageDamagedError);
-    await expect(restore(image.subarray(0, image.length - 20))).rejects.toThrow(ImageDamagedError);
+    expect(restore(new Uint8Array(10))).toThrow(ImageDamagedError);
+    expect(restore(image.subarray(0, image.length - 20))).toThrow(ImageDamagedError);
     const flipped = Uint8Array.from(image);
     flipped[image.length >> 1] = (flipped[image.length >> 1] ?? 0) ^ 0xff;
     // What zstd does not notice, the store's hash does (T7).
-    const instance = await restore(flipped).catch((error: unknown) => error);
-    if (instance instanceof Instance) instance.dispose();
-    else expect(instance).toBeInstanceOf(ImageDamagedError);
+    let refused: unknown;
+    try {
+      restore(flipped)().dispose();
+    } catch (error) {
+      refused = error;
+    }
+    if (refused !== undefined) expect(refused).toBeInstanceOf(ImageDamagedError);
   });
 });
 

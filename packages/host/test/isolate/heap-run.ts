@@ -14,9 +14,11 @@ import {
 } from "@perdure/protocol";
 import type { GuestEvent, GuestMessage, Outbox, WireStart } from "@perdure/sdk/wire";
 import { bundleModule } from "../../src/isolate/bundle/bundle-module.ts";
-import { type Engine, loadEngine } from "../../src/isolate/engine.ts";
+import { loadEngine } from "../../src/isolate/engine.ts";
 import { type BaseImage, encodeBase } from "../../src/isolate/image-codec.ts";
-import { Instance, type InstanceLimits, makeBase } from "../../src/isolate/instance.ts";
+import { Instance, type InstanceLimits } from "../../src/isolate/instance.ts";
+import { MachinePool } from "../../src/isolate/machine-pool.ts";
+import { makeBase } from "../../src/isolate/make-base.ts";
 
 export const RUN_ID: RunId = encodeRunId(Uint8Array.from({ length: 24 }, (_, at) => at * 5));
 export const START_TIME = 1_800_000_000_000;
@@ -26,15 +28,15 @@ export const LIMITS: InstanceLimits = { turnMs: 60_000, memoryBytes: 256 * MEBIB
 const TURNS_MAX = 2_000;
 
 /** The base of a module beside this file. */
-export async function baseOf(module: string): Promise<{ readonly engine: Engine; readonly base: BaseImage }> {
+export async function baseOf(module: string): Promise<{ readonly engine: MachinePool; readonly base: BaseImage }> {
   const engine = await loadEngine();
   const { code, hash } = await bundleModule({ entry: new URL(module, import.meta.url).pathname });
-  const made = await makeBase(engine, { code, hash });
-  return { engine, base: { ...made, hash: encodeBase(made).hash } };
+  const made = makeBase(engine, { code, hash });
+  return { engine: new MachinePool(engine), base: { ...made, hash: encodeBase(made).hash } };
 }
 
 export interface HeapRunOptions {
-  readonly engine: Engine;
+  readonly engine: MachinePool;
   readonly base: BaseImage;
   readonly service: string;
   readonly handler: string;
@@ -80,7 +82,7 @@ export class HeapRun {
   }
 
   static async begin(options: HeapRunOptions): Promise<HeapRun> {
-    const instance = await Instance.start(options.engine, options.base, options.limits ?? LIMITS);
+    const instance = Instance.start(options.engine, options.base, options.limits ?? LIMITS);
     const run = new HeapRun(instance, options);
     run.#turn({ type: "start", start: run.#start([]) });
     return run;
@@ -89,7 +91,7 @@ export class HeapRun {
   /** Another run that goes on from where this one was then. */
   static async from(moment: Moment, other: HeapRun, options: HeapRunOptions): Promise<HeapRun> {
     const { engine, base, limits = LIMITS } = options;
-    const run = new HeapRun(await Instance.restore(engine, base, moment.image, limits), options);
+    const run = new HeapRun(Instance.restore(engine, base, moment.image, limits), options);
     run.entries.push(...other.entries.slice(0, moment.entry));
     run.#reopen(other.now);
     run.#turn({ type: "resume", start: run.#start([]), entry: moment.entry });
@@ -132,7 +134,7 @@ export class HeapRun {
     const { engine, base, limits = LIMITS } = this.#options;
     const { image, entry } = this.capture();
     this.#instance.dispose();
-    this.#instance = await Instance.restore(engine, base, image, limits);
+    this.#instance = Instance.restore(engine, base, image, limits);
     this.#timers.clear();
     this.#calls = [];
     this.#turn({ type: "resume", start: this.#start([]), entry });
