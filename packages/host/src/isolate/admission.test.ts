@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { Admission } from "./admission.ts";
 
-function bound(bytesMax: number): { readonly admission: Admission; readonly entered: string[]; readonly asked: () => number } {
+function bound(bytesMax: number): {
+  readonly admission: Admission;
+  readonly entered: string[];
+  readonly asked: () => number;
+} {
   let asked = 0;
   const admission = new Admission({ bytesMax, makeRoom: (count) => void (asked = count) });
   return { admission, entered: [], asked: () => asked };
@@ -46,7 +50,11 @@ describe("admission of isolates", () => {
     const { admission, entered } = bound(10);
     let gone = false;
     admission.enter(8, stays, () => entered.push("a"));
-    admission.enter(8, () => gone, () => entered.push("b"));
+    admission.enter(
+      8,
+      () => gone,
+      () => entered.push("b"),
+    );
     admission.enter(8, stays, () => entered.push("c"));
     gone = true;
     admission.leave(8);

@@ -4,19 +4,21 @@ import { ImageDamagedError } from "@perdure/protocol";
 import {
   applyImage,
   type BaseImage,
-  changedPages,
   decodeBase,
   encodeBase,
   encodeImage,
-  PAGE_BYTES,
   readImageHeader,
   sha256,
   WASM_PAGE_BYTES,
 } from "./image-codec.ts";
+import { changedPages, PAGE_BYTES } from "./spans.ts";
 
 const ENGINE = sha256("an engine");
 const BUNDLE = sha256("a bundle");
-const REGISTERS = { stackPointer: 12_345, runtime: 4_294_967_295, context: 0 };
+/** The stack lies below: images are without it. */
+const STACK = 8_192;
+const REGISTERS = { stackPointer: STACK, runtime: 4_294_967_295, context: 0 };
+const ENTRY = { undefined: 1, turn: 2, settle: 3 };
 
 /** So many pages of WebAssembly, with some bytes set. */
 function memoryOf(pages: number, writes: readonly (readonly [at: number, byte: number])[]): Uint8Array {
@@ -25,8 +27,8 @@ function memoryOf(pages: number, writes: readonly (readonly [at: number, byte: n
   return memory;
 }
 
-function baseOf(memory: Uint8Array): BaseImage {
-  const base = { engine: ENGINE, bundle: BUNDLE, memory, ...REGISTERS };
+function baseOf(memory: Uint8Array, dictionary: Uint8Array = new Uint8Array(0)): BaseImage {
+  const base = { engine: ENGINE, bundle: BUNDLE, entry: ENTRY, memory, dictionary, ...REGISTERS };
   return { ...base, hash: encodeBase(base).hash };
 }
 
@@ -40,31 +42,45 @@ function restore(image: Uint8Array, base: BaseImage): Uint8Array {
 }
 
 const writes = fc.array(fc.tuple(fc.nat(4 * WASM_PAGE_BYTES), fc.nat(255)), { maxLength: 40 });
-const heaps = fc.record({ pages: fc.integer({ min: 1, max: 2 }), before: writes, grown: fc.nat(2), after: writes });
+const heaps = fc.record({
+  pages: fc.integer({ min: 1, max: 2 }),
+  before: writes,
+  grown: fc.nat(2),
+  after: writes,
+  dictionary: fc.uint8Array({ maxLength: 200 }),
+});
+/** What an image has to give back: a stack that nothing lies on is the base's. */
+function expected(memory: Uint8Array, base: BaseImage): Uint8Array {
+  const copy = Uint8Array.from(memory);
+  copy.set(base.memory.subarray(0, STACK));
+  return copy;
+}
 
 describe("images", () => {
   test("give back the memory that they were made of, whatever it is and whatever their base is", () => {
     fc.assert(
-      fc.property(heaps, ({ pages, before, grown, after }) => {
-        const base = baseOf(memoryOf(pages, before));
+      fc.property(heaps, ({ pages, before, grown, after, dictionary }) => {
+        const base = baseOf(memoryOf(pages, before), dictionary);
         const memory = memoryOf(pages + grown, after);
         const image = encodeImage(memory, REGISTERS, base);
         expect(readImageHeader(image)).toMatchObject({ engine: ENGINE, base: base.hash, ...REGISTERS });
-        expect(Buffer.compare(restore(image, base), memory)).toBe(0);
+        expect(Buffer.compare(restore(image, base), expected(memory, base))).toBe(0);
       }),
       { numRuns: 60 },
     );
   });
 
-  test("hold the pages that differ, and no others", () => {
-    const base = baseOf(memoryOf(1, [[5, 1]]));
+  test("hold the words that differ, and no others; the dead stack is none of them", () => {
+    const base = baseOf(memoryOf(1, [[STACK + 5, 1]]));
     const memory = memoryOf(2, [
-      [5, 1],
-      [PAGE_BYTES, 7],
+      [7, 1],
+      [STACK + 5, 1],
+      [3 * PAGE_BYTES, 7],
+      [3 * PAGE_BYTES + 3, 7],
       [WASM_PAGE_BYTES + 2 * PAGE_BYTES + 1, 7],
     ]);
-    expect(changedPages(memory, base.memory)).toEqual([1, WASM_PAGE_BYTES / PAGE_BYTES + 2]);
-    expect(readImageHeader(encodeImage(memory, REGISTERS, base)).changedPages).toBe(2);
+    expect(changedPages(memory, base.memory, STACK)).toEqual([3, WASM_PAGE_BYTES / PAGE_BYTES + 2]);
+    expect(readImageHeader(encodeImage(memory, REGISTERS, base)).changedWords).toBe(2);
     expect(changedPages(base.memory, base.memory)).toEqual([]);
   });
 
@@ -76,7 +92,7 @@ describe("images", () => {
     expect(encodeImage(shifted, REGISTERS, base)).toEqual(encodeImage(memory, REGISTERS, base));
   });
 
-  test("that are cut off anywhere are refused, and nothing is written", () => {
+  test("that are cut off anywhere are refused", () => {
     const base = baseOf(memoryOf(1, [[5, 1]]));
     const image = encodeImage(
       memoryOf(
@@ -89,17 +105,17 @@ describe("images", () => {
     fc.assert(
       fc.property(fc.nat(image.length - 1), (length) => {
         const cut = image.subarray(0, length);
-        const memory = new Uint8Array(base.memory);
-        expect(() => applyImage(cut, readImageHeader(cut), base, memory)).toThrow(ImageDamagedError);
-        expect(Buffer.compare(memory, base.memory)).toBe(0);
+        expect(() => applyImage(cut, readImageHeader(cut), base, new Uint8Array(base.memory))).toThrow(
+          ImageDamagedError,
+        );
       }),
       { numRuns: 60 },
     );
   });
 
-  test("with a flipped bit are refused, or give another memory: never half of one, and never a write out of bounds", () => {
-    const base = baseOf(memoryOf(1, [[5, 1]]));
-    const image = encodeImage(memoryOf(1, [[5_000, 2]]), REGISTERS, base);
+  test("with a flipped bit are refused, or give another memory: never a write out of bounds", () => {
+    const base = baseOf(memoryOf(1, [[STACK + 5, 1]]));
+    const image = encodeImage(memoryOf(1, [[15_000, 2]]), REGISTERS, base);
     fc.assert(
       fc.property(fc.nat(image.length - 1), fc.nat(7), (at, bit) => {
         const flipped = Uint8Array.from(image);
@@ -116,18 +132,28 @@ describe("images", () => {
     );
   });
 
-  test("with a page beyond their memory are refused", () => {
+  test("with words beyond their memory are refused", () => {
     const base = baseOf(memoryOf(1, []));
     const image = encodeImage(memoryOf(2, [[WASM_PAGE_BYTES + 1, 1]]), REGISTERS, base);
+    const header = { ...readImageHeader(image), memoryPages: 1 };
+    expect(() => applyImage(image, header, base, new Uint8Array(WASM_PAGE_BYTES))).toThrow(/words beyond its memory/);
     expect(() => applyImage(image, readImageHeader(image), base, new Uint8Array(WASM_PAGE_BYTES))).toThrow(
-      /a page beyond its memory/,
+      /another size of memory/,
     );
   });
 });
 
 describe("bases", () => {
   test("come back as they were, known by the hash of their bytes", () => {
-    const made = { engine: ENGINE, bundle: BUNDLE, memory: memoryOf(2, [[77, 7]]), ...REGISTERS };
+    const dictionary = Uint8Array.from({ length: 99 }, (_, at) => at);
+    const made = {
+      engine: ENGINE,
+      bundle: BUNDLE,
+      entry: ENTRY,
+      memory: memoryOf(2, [[77, 7]]),
+      dictionary,
+      ...REGISTERS,
+    };
     const { bytes, hash } = encodeBase(made);
     const read = decodeBase(bytes);
     expect({ ...read, memory: [] }).toEqual({ ...made, hash, memory: [] });
@@ -144,12 +170,12 @@ describe("bases", () => {
       "of another size than it says",
       (base: Uint8Array) => {
         const other = Buffer.from(base);
-        other.writeUInt32LE(9, 4 + 64 + 12);
+        other.writeUInt32LE(9, 4 + 64 + 24);
         return other;
       },
     ],
   ])("%s: refused", (_, damage) => {
-    const { bytes } = encodeBase({ engine: ENGINE, bundle: BUNDLE, memory: memoryOf(1, [[1, 1]]), ...REGISTERS });
+    const { bytes } = encodeBase(baseOf(memoryOf(1, [[1, 1]])));
     expect(() => decodeBase(damage(bytes))).toThrow(ImageDamagedError);
   });
 });

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import { QuickJS } from "quickjs-wasi";
-import { loadEngine } from "./engine.ts";
-import { scrubFreeMemory } from "./scrub.ts";
+import { describe, expect, test } from "vitest";
+import { baseOf, HeapRun } from "../../test/isolate/heap-run.ts";
+import { applyImage, readImageHeader, WASM_PAGE_BYTES } from "./image-codec.ts";
+import { scrubFreeChunks } from "./scrub-chunks.ts";
 
 const HEAD = 8;
 const IN_USE = 2;
@@ -26,7 +26,7 @@ describe("a heap", () => {
       [32, true],
       [64, false],
     ]);
-    expect(scrubFreeMemory(memory, HEAD)).toBe(96 - 32);
+    expect(scrubFreeChunks(memory, HEAD)).toBe(96 - 32);
     expect([...memory.subarray(8, 64)].every((byte) => byte === 0xff)).toBe(true);
     expect([...memory.subarray(64 + 8, 64 + 32)].every((byte) => byte === 0xff)).toBe(true);
     expect([...memory.subarray(64 + 32, 64 + 96)].every((byte) => byte === 0)).toBe(true);
@@ -55,31 +55,24 @@ describe("a heap", () => {
     memory.set(heapOf([chunks[0]]));
     new DataView(memory.buffer).setUint32(64 + 4, chunks[1][0], true);
     const before = Uint8Array.from(memory);
-    expect(scrubFreeMemory(memory, HEAD)).toBeUndefined();
+    expect(scrubFreeChunks(memory, HEAD)).toBeUndefined();
     expect(memory).toEqual(before);
   });
 });
 
-describe("the heap of the engine", () => {
-  let vm: QuickJS;
-  beforeAll(async () => {
-    vm = await QuickJS.create({ wasm: (await loadEngine()).module });
-  });
-
-  test("freed text is gone, and everything else is there", () => {
-    const memory = (): Buffer => Buffer.from(vm._getMemory().buffer);
-    vm.evalCode(`globalThis.kept = { text: "kept ".repeat(1000), list: [1, 2, 3] };`).dispose();
-    vm.evalCode(
-      `globalThis.gone = []; for (let i = 0; i < 500; i += 1) gone.push("WITHOUT A TRACE " + i); gone = null;`,
-    ).dispose();
-    vm.runGC();
-    const scrubbed = scrubFreeMemory(new Uint8Array(vm._getMemory().buffer), vm._getExports().qjs_get_runtime_ptr());
-    expect(scrubbed).toBeGreaterThan(5_000);
-    expect(memory().includes("WITHOUT A TRACE 250")).toBe(false);
-    using kept = vm.evalCode(`kept.text.length + " " + kept.list`);
-    expect(kept.toString()).toBe("5000 1,2,3");
-    // And it can still allocate in what was freed.
-    using more = vm.evalCode(`Array.from({ length: 500 }, (_, i) => "again " + i).length`);
-    expect(more.toNumber()).toBe(500);
-  });
+describe("the heap of an instance", () => {
+  test("freed text is in no image, small or large, and everything else is there", async () => {
+    const loaded = await baseOf("./traps.ts");
+    const run = await HeapRun.begin({ ...loaded, service: "traps", handler: "traceless", signals: [["go", null]] });
+    const { image } = run.capture();
+    const header = readImageHeader(image);
+    const memory = new Uint8Array(header.memoryPages * WASM_PAGE_BYTES);
+    memory.set(loaded.base.memory);
+    applyImage(image, header, loaded.base, memory);
+    expect(Buffer.from(memory.buffer).includes("KEPT 1250")).toBe(true);
+    expect(Buffer.from(memory.buffer).includes("WITHOUT A TRACE")).toBe(false);
+    await run.rebirth();
+    expect(await run.value()).toEqual({ kept: "KEPT 1250", again: 500 });
+    run.dispose();
+  }, 60_000);
 });

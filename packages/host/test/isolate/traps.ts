@@ -53,6 +53,14 @@ export const traps = service("traps", {
     }
     return sums;
   },
+  async traceless(ctx) {
+    const kept = `KEPT ${ctx.runId.length > 0 ? 1_250 : 0}`;
+    let gone: unknown[] | null = [];
+    for (let n = 0; n < 500; n += 1) gone.push(`WITHOUT A TRACE ${n}`, { large: `WITHOUT A TRACE ${n} `.repeat(100) });
+    gone = null;
+    await ctx.signal("go");
+    return { kept, again: Array.from({ length: 500 }, (_, n) => `again ${n}`).length };
+  },
   async patient(ctx) {
     const first = await ctx.signal<string>("go");
     const second = await ctx.signal<string>("again");
