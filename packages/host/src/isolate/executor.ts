@@ -20,7 +20,7 @@ import {
 import type { LogRecord } from "@perdure/sdk";
 import type { GuestMessage, WireStart } from "@perdure/sdk/wire";
 import { Bases } from "./bases.ts";
-import { callHost, type HostFunctions } from "./host-calls.ts";
+import { HostCall, type HostCallRequest, type HostFunctions } from "./host-calls.ts";
 import type { ThreadPorts } from "./isolate-thread.ts";
 import { IsolateThreads } from "./isolate-threads.ts";
 import type { IsolateFigures } from "./figures.ts";
@@ -141,7 +141,7 @@ class IsolateAttempt implements Attempt {
   /** What waits for the thread; null once it has begun. */
   #early: ToThread[] | null = [];
   #awaiting: readonly Awaiting[] | null = null;
-  readonly #calls = new Map<number, AbortController>();
+  readonly #calls = new Map<number, HostCall>();
   over = false;
 
   constructor(
@@ -246,10 +246,10 @@ class IsolateAttempt implements Attempt {
         replies.error(message.failure);
         return;
       case "call":
-        void this.#call(message.call, message.target, message.args);
+        void this.#call(message.call, message);
         return;
       case "abortCall":
-        this.#calls.get(message.call)?.abort();
+        this.#calls.get(message.call)?.fired(message.signal, message.reason);
         return;
       case "log": {
         const { level, message: text, fields } = message;
@@ -262,11 +262,14 @@ class IsolateAttempt implements Attempt {
     }
   }
 
-  async #call(call: number, target: string, args: readonly unknown[]): Promise<void> {
-    const controller = new AbortController();
-    this.#calls.set(call, controller);
-    const { signal } = controller;
-    const outcome = await callHost(this.#options.hostFunctions, target, args, { replies: this.#replies, signal });
+  async #call(call: number, request: HostCallRequest): Promise<void> {
+    const running = new HostCall(request, {
+      functions: this.#options.hostFunctions,
+      replies: this.#replies,
+      say: (said) => this.#send({ type: "callSaid", attempt: this.#id, call, said }),
+    });
+    this.#calls.set(call, running);
+    const outcome = await running.run();
     this.#calls.delete(call);
     this.#send({ type: "callEnded", attempt: this.#id, call, outcome });
   }
@@ -275,7 +278,7 @@ class IsolateAttempt implements Attempt {
   #end(reason: string): void {
     this.over = true;
     this.#awaiting = null;
-    for (const controller of this.#calls.values()) controller.abort(new Error(reason));
+    for (const call of this.#calls.values()) call.abort(reason);
     this.#calls.clear();
   }
 }

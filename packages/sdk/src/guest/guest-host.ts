@@ -47,8 +47,8 @@ export function guestHostOf(guest: Guest): GuestHost {
         throw new ContextMisuseError(
           "fetch was called outside of a step: a request is an effect; write ctx.fetch(url), or call fetch inside ctx.step(…)",
         );
-      const { signal: _, ...rest } = request;
-      return (await guest.calls.call(HOST_FETCH, [rest], request.signal)) as FetchAnswer;
+      const { signal, ...rest } = request;
+      return (await guest.calls.call(HOST_FETCH, signal === null ? [rest] : [rest, signal])) as FetchAnswer;
     },
     randomUUID: () => (ports.insideStep() ? uuidFrom(ports.randomBytes(16)) : guest.uuid()),
     randomBytes: (count) => {

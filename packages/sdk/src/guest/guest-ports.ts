@@ -16,6 +16,7 @@ export interface HostFunctions {
 export class GuestPorts implements SdkPorts {
   /** The time of the event that the host gave last. */
   time: Instant = 0;
+  callHost?: NonNullable<SdkPorts["callHost"]>;
   readonly #outbox: GuestOutbox;
   readonly #setClock: HostFunctions["setClock"];
   readonly #randomHex: HostFunctions["randomHex"];

@@ -45,6 +45,7 @@ export class Guest {
     this.#registry = registry;
     this.ports = new GuestPorts(this.outbox, host);
     this.calls = new GuestCalls(this.outbox, this.ports);
+    this.ports.callHost = (target, args) => this.calls.call(target, args);
     for (const prepare of registry.prepare) prepare(this.ports);
   }
 
@@ -79,6 +80,9 @@ export class Guest {
         return;
       case "notify":
         this.#attempt?.notify(event.entries);
+        return;
+      case "callSaid":
+        this.ports.inStep(() => this.calls.said(event.call, event.said));
         return;
       case "callEnded":
         this.ports.inStep(() => this.calls.ended(event.call, event.outcome));
