@@ -16,7 +16,8 @@ import {
 } from "@perdure/host";
 import type { Artifacts } from "@perdure/engine";
 import { DefinitionError, type Target } from "@perdure/protocol";
-import { isServable, type AnyDefinition, type LogRecord, type Registry } from "@perdure/sdk";
+import { isServable, type AnyDefinition, type LogRecord, type Registry, type SdkPorts } from "@perdure/sdk";
+import { hostModels } from "@perdure/agents";
 
 export interface SnapshotMemory {
   readonly executor: IsolateExecutor;
@@ -31,31 +32,37 @@ export interface SnapshotMemoryOptions {
   /** Modules that export the definitions: paths or file URLs. */
   readonly sources: readonly (string | URL)[];
   readonly artifacts: Artifacts;
+  /** Of handlers in this process: what these share (models) isolates share with them. */
+  readonly ports: SdkPorts;
   readonly log: (record: LogRecord) => void;
   readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits">;
 }
 
 /** @throws DefinitionError where a definition asks for it and no source exports it; IsolateModuleError */
 export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promise<SnapshotMemory> {
-  const { registry, sources, artifacts, log, isolates } = options;
+  const { registry, sources, artifacts, ports, log, isolates } = options;
   const wanted = registry.definitions.filter(({ options: { memory } }) => memory === "snapshot");
   const bundles = new Map<string, string>();
   const functions = new Map<string, HostFunction>();
+  const values = new Map<string, unknown>();
   const files: string[] = [];
   const paths = wanted.length === 0 ? [] : sources.map(pathOf);
   for (const entry of paths) {
-    const exported = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
-    if (exported.length === 0) continue;
+    const defined = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
+    if (defined.length === 0) continue;
     const bundle = await bundleModule({ entry });
     const hash = await artifacts.put("bundle", Buffer.from(bundle.code), { entry: entryName(entry) });
-    for (const { name } of exported) bundles.set(name, hash);
-    for (const [name, fn] of await loadHostModules(bundle)) functions.set(name, fn);
+    for (const { name } of defined) bundles.set(name, hash);
+    const exported = await loadHostModules(bundle);
+    for (const [name, fn] of exported.functions) functions.set(name, fn);
+    for (const [name, value] of exported.values) values.set(name, value);
     files.push(...bundle.files);
   }
   const missing = wanted.filter(({ name }) => !bundles.has(name)).map(({ name }) => `"${name}"`);
   if (missing.length > 0) throw notExported(missing.join(", "), paths);
+  for (const [name, fn] of hostModels(ports, values)) functions.set(name, fn as HostFunction);
   return {
-    executor: createIsolateExecutor({ artifacts, hostFunctions: functions, log, ...isolates }),
+    executor: createIsolateExecutor({ artifacts, hostFunctions: functions, hostValues: values, log, ...isolates }),
     deployment: ({ service }) => bundles.get(service) ?? null,
     files,
   };

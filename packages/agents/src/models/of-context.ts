@@ -18,7 +18,11 @@ export function provideModels(ports: SdkPorts, models: Models): void {
 }
 
 export function modelsOf(ctx: Context): Models {
-  const { ports } = internalsOf(ctx);
+  return modelsAt(internalsOf(ctx).ports);
+}
+
+/** Of the handlers that run on these ports. */
+export function modelsAt(ports: SdkPorts): Models {
   let models = MODELS.get(ports);
   if (models === undefined) {
     models = { gateway: new ModelGateway({ ports }), resolve: createModelResolver(importProvider) };

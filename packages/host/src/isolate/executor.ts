@@ -30,6 +30,8 @@ import type { InstanceLimits } from "./instance.ts";
 export interface IsolateOptions {
   readonly artifacts: Artifacts;
   readonly hostFunctions: HostFunctions;
+  /** What else host modules export, by the same names. */
+  readonly hostValues?: ReadonlyMap<string, unknown>;
   readonly log: (record: LogRecord) => void;
   /** 0: in this thread, for tests. Default: as many as there are cores, at most four. */
   readonly threads?: number;
@@ -38,6 +40,8 @@ export interface IsolateOptions {
   /** Of threads that are none (`threads: 0`). Default: the real time. */
   readonly ports?: ThreadPorts;
 }
+
+const NO_VALUES: ReadonlyMap<string, unknown> = new Map();
 
 export interface IsolateExecutor extends Executor {
   readonly figures: IsolateFigures;
@@ -265,6 +269,7 @@ class IsolateAttempt implements Attempt {
   async #call(call: number, request: HostCallRequest): Promise<void> {
     const running = new HostCall(request, {
       functions: this.#options.hostFunctions,
+      values: this.#options.hostValues ?? NO_VALUES,
       replies: this.#replies,
       say: (said) => this.#send({ type: "callSaid", attempt: this.#id, call, said }),
     });

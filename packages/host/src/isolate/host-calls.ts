@@ -22,6 +22,7 @@ export interface HostCallRequest {
 
 export interface HostCallPorts {
   readonly functions: HostFunctions;
+  readonly values: ReadonlyMap<string, unknown>;
   readonly replies: Pick<AttemptReplies, "append">;
   /** To the guest, before the end. */
   readonly say: (said: CallWord) => void;
@@ -91,6 +92,8 @@ export class HostCall {
     switch (handle.kind) {
       case "signal":
         return this.#signal(handle.signal);
+      case "value":
+        return this.#ports.values.get(handle.reference);
       case "callback":
         return (...args: readonly unknown[]) => this.#callBack(handle.callback, args);
       case "info":

@@ -1,6 +1,7 @@
 // The arguments of one call, told apart: data, and what is none. The call's signals are listened to until it ends.
 
 import { stepInfoSource } from "../attempt/step-task.ts";
+import { hostReference } from "./host-only.ts";
 import type { AbortSignalLike } from "../ports.ts";
 import type { WireHandle, WireReason, WireSignal } from "./wire.ts";
 
@@ -42,6 +43,8 @@ export class CallArguments {
   }
 
   #handleOf(value: unknown, at: Place): WireHandle | undefined {
+    const reference = hostReference(value);
+    if (reference !== undefined) return { at, kind: "value", reference };
     if (typeof value === "function") return { at, kind: "callback", callback: this.callbacks.push(value as Callback) - 1 };
     if (value instanceof AbortSignal) return { at, kind: "signal", signal: this.#signal(value) };
     const source = stepInfoSource(value);

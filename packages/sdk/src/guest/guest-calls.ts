@@ -5,6 +5,7 @@
 //
 //   a step's info   the function gets one like it: the same idempotency key, a signal, streams that it may write to
 //   an AbortSignal  the function gets one that fires with it
+//   a host's value  that is neither function nor data: the function gets it as it is
 //   a function      what the host calls it with comes back; what it returns does not
 //
 // A function of the host that gives one thing after the other (an async generator) gives an async iterable here.

@@ -75,6 +75,8 @@ export type CallOutcome =
 export type WireHandle = { readonly at: readonly [argument: number, property?: string] } & (
   | { readonly kind: "signal"; readonly signal: WireSignal }
   | { readonly kind: "callback"; readonly callback: number }
+  /** What a host module exports and cannot cross over. */
+  | { readonly kind: "value"; readonly reference: string }
   /** A step's info. */
   | {
       readonly kind: "info";
