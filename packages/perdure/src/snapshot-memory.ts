@@ -10,6 +10,7 @@ import {
   bundleModule,
   createIsolateExecutor,
   loadHostModules,
+  withSourceMap,
   type HostFunction,
   type IsolateExecutor,
   type IsolateOptions,
@@ -51,7 +52,8 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
     const defined = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
     if (defined.length === 0) continue;
     const bundle = await bundleModule({ entry });
-    const hash = await artifacts.put("bundle", Buffer.from(bundle.code), { entry: entryName(entry) });
+    const stored = Buffer.from(withSourceMap(bundle.code, bundle.sourceMap));
+    const hash = await artifacts.put("bundle", stored, { entry: entryName(entry) });
     for (const { name } of defined) bundles.set(name, hash);
     const exported = await loadHostModules(bundle);
     for (const [name, fn] of exported.functions) functions.set(name, fn);
@@ -61,11 +63,23 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
   const missing = wanted.filter(({ name }) => !bundles.has(name)).map(({ name }) => `"${name}"`);
   if (missing.length > 0) throw notExported(missing.join(", "), paths);
   for (const [name, fn] of hostModels(ports, values)) functions.set(name, fn as HostFunction);
+  const executor = createIsolateExecutor({ artifacts, hostFunctions: functions, hostValues: values, log, ...isolates });
+  await prepareAll(executor, new Set(bundles.values()));
   return {
-    executor: createIsolateExecutor({ artifacts, hostFunctions: functions, hostValues: values, log, ...isolates }),
+    executor,
     deployment: ({ service }) => bundles.get(service) ?? null,
     files,
   };
+}
+
+/** What cannot be loaded is said now, and not by the first run. */
+async function prepareAll(executor: IsolateExecutor, bundles: Iterable<string>): Promise<void> {
+  try {
+    for (const bundle of bundles) await executor.prepare(bundle);
+  } catch (error) {
+    await executor.close();
+    throw error;
+  }
 }
 
 async function definitionsIn(path: string): Promise<readonly AnyDefinition[]> {

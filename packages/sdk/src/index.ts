@@ -19,6 +19,7 @@ export type {
   UntypedSends,
 } from "./context/calls.ts";
 export type { CallOptions, Reconciled, RetryOptions, SendOptions, StepInfo, StepOptions } from "./context/options.ts";
+export type { FetchHeaders, FetchOptions, FetchResponse } from "./context/fetch.ts";
 export type { Stream, StreamWriter } from "./context/streams.ts";
 export type {
   AnyDefinition,
@@ -54,6 +55,8 @@ export { jsonSchemaOf, validate } from "./standard-schema.ts";
 export type {
   AbortControllerLike,
   AbortSignalLike,
+  FetchAnswer,
+  FetchRequest,
   HandlerScope,
   LogLevel,
   LogRecord,

@@ -2,6 +2,7 @@
 
 import type { Attempt, AttemptReplies, AttemptStart, Executor } from "@perdure/protocol";
 import { createExecutor, type ExecutorOptions, type LogRecord, type Registry, type SdkPorts } from "@perdure/sdk";
+import { hostFetch } from "../fetch.ts";
 import type { EffectGuard } from "../guard/effect-guard.ts";
 
 export interface InProcessOptions extends ExecutorOptions {
@@ -55,6 +56,7 @@ function nodePorts(log: (record: LogRecord) => void): SdkPorts {
       return () => cancel(timer);
     },
     createAbortController: () => new AbortController(),
+    fetch: hostFetch,
     log,
   };
 }

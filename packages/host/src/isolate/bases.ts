@@ -3,9 +3,10 @@
 // without its base.
 
 import type { Artifacts } from "@perdure/engine";
-import { ImageMismatchError } from "@perdure/protocol";
+import { ImageMismatchError, IsolateModuleError } from "@perdure/protocol";
 import { decodeBase, type BaseImage } from "./image-codec.ts";
 import { shared } from "./isolate-thread.ts";
+import { splitBundle, StackTraces } from "./stack-traces.ts";
 import { loadEngine } from "./engine.ts";
 
 export type MakeBase = (bundle: {
@@ -13,13 +14,20 @@ export type MakeBase = (bundle: {
   readonly hash: string;
 }) => Promise<{ readonly base: BaseImage; readonly bytes: Uint8Array }>;
 
+export interface LoadedBundle {
+  readonly base: BaseImage;
+  readonly traces: StackTraces;
+}
+
 export class Bases {
   readonly #artifacts: Artifacts;
   readonly #make: MakeBase;
   /** By the hash of the base. */
-  readonly #loaded = new Map<string, Promise<BaseImage>>();
+  readonly #bases = new Map<string, Promise<BaseImage>>();
   /** By the hash of the bundle: what new runs start from. */
   readonly #current = new Map<string, Promise<BaseImage>>();
+  /** By the hash of the bundle. */
+  readonly #scripts = new Map<string, Promise<Script>>();
 
   constructor(artifacts: Artifacts, make: MakeBase) {
     this.#artifacts = artifacts;
@@ -28,12 +36,27 @@ export class Bases {
 
   /**
    * @param base the one that an image names; null: any of the bundle.
-   * @throws ImageMismatchError
+   * @throws ImageMismatchError; IsolateModuleError where the bundle cannot be loaded
    */
-  find(bundle: string, base: string | null): Promise<BaseImage> {
-    return base === null
-      ? once(this.#current, bundle, () => this.#findOrMake(bundle))
-      : once(this.#loaded, base, () => this.#load(base));
+  async find(bundle: string, base: string | null): Promise<LoadedBundle> {
+    const { traces } = await this.#script(bundle);
+    const found =
+      base === null
+        ? once(this.#current, bundle, () => this.#findOrMake(bundle))
+        : once(this.#bases, base, () => this.#load(base));
+    return { base: await found, traces };
+  }
+
+  #script(bundle: string): Promise<Script> {
+    return once(this.#scripts, bundle, async () => {
+      const artifact = await this.#artifacts.get(bundle);
+      if (artifact === null)
+        throw new ImageMismatchError(
+          `the bundle ${bundle.slice(0, 12)}, whose code the run needs, is not in the store`,
+        );
+      const { code, sourceMap } = splitBundle(Buffer.from(artifact.bytes).toString("utf8"));
+      return { code, traces: new StackTraces(sourceMap), entry: artifact.about["entry"] ?? "the bundle" };
+    });
   }
 
   async #load(hash: string): Promise<BaseImage> {
@@ -51,15 +74,32 @@ export class Bases {
     const known = (await this.#artifacts.list()).find(
       ({ kind, about }) => kind === "base" && about["bundle"] === bundle && about["engine"] === engine.hash,
     );
-    if (known !== undefined) return this.find(bundle, known.hash);
-    const code = await this.#artifacts.get(bundle);
-    if (code === null)
-      throw new ImageMismatchError(`the bundle ${bundle.slice(0, 12)}, whose code the run needs, is not in the store`);
-    const { base, bytes } = await this.#make({ code: Buffer.from(code.bytes).toString("utf8"), hash: bundle });
+    if (known !== undefined) return once(this.#bases, known.hash, () => this.#load(known.hash));
+    const script = await this.#script(bundle);
+    const { base, bytes } = await this.#made(bundle, script);
     await this.#artifacts.put("base", bytes, { bundle, engine: engine.hash });
-    this.#loaded.set(base.hash, Promise.resolve(base));
+    this.#bases.set(base.hash, Promise.resolve(base));
     return base;
   }
+
+  async #made(bundle: string, { code, traces, entry }: Script): ReturnType<MakeBase> {
+    try {
+      return await this.#make({ code, hash: bundle });
+    } catch (cause) {
+      const { message, stack = "" } = cause as Error;
+      throw new IsolateModuleError(
+        `${entry} failed while it was loaded into an isolate: ${message}\n${traces.told(stack)}`.trimEnd(),
+        { cause },
+      );
+    }
+  }
+}
+
+interface Script {
+  readonly code: string;
+  readonly traces: StackTraces;
+  /** The file's name, for messages. */
+  readonly entry: string;
 }
 
 /** A failure is not kept: the next one who asks tries again. */

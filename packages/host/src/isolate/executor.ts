@@ -14,14 +14,19 @@ import {
   type Awaiting,
   type Entry,
   type Executor,
+  type Failure,
   failureFrom,
   ImageMismatchError,
+  type Result,
 } from "@perdure/protocol";
-import type { LogRecord } from "@perdure/sdk";
+import type { FetchRequest, LogRecord } from "@perdure/sdk";
 import type { GuestMessage, WireStart } from "@perdure/sdk/wire";
 import { Bases } from "./bases.ts";
-import { HostCall, type HostCallRequest, type HostFunctions } from "./host-calls.ts";
+import { HOST_FETCH } from "@perdure/sdk/host-side";
+import { hostFetch } from "../fetch.ts";
+import { HostCall, type HostCallRequest, type HostFunction, type HostFunctions } from "./host-calls.ts";
 import type { ThreadPorts } from "./isolate-thread.ts";
+import type { StackTraces } from "./stack-traces.ts";
 import { IsolateThreads } from "./isolate-threads.ts";
 import type { IsolateFigures } from "./figures.ts";
 import type { FromThread, ImagePolicy, ToThread } from "./thread-messages.ts";
@@ -44,6 +49,8 @@ export interface IsolateOptions {
 const NO_VALUES: ReadonlyMap<string, unknown> = new Map();
 
 export interface IsolateExecutor extends Executor {
+  /** Loads a bundle, so that the first run of it need not wait. @throws IsolateModuleError where that fails */
+  prepare(bundle: string): Promise<void>;
   readonly figures: IsolateFigures;
   close(): Promise<void>;
 }
@@ -60,7 +67,7 @@ class ThreadedExecutor implements IsolateExecutor {
   #last = 0;
 
   constructor(options: IsolateOptions) {
-    this.#options = options;
+    this.#options = { ...options, hostFunctions: new Map([...options.hostFunctions, [HOST_FETCH, fetchFor]]) };
     this.#threads = new IsolateThreads(options, {
       heard: (message) => this.#heard(message),
       died: (attempts, error) => this.#died(attempts, error),
@@ -81,6 +88,10 @@ class ThreadedExecutor implements IsolateExecutor {
     return attempt;
   }
 
+  async prepare(bundle: string): Promise<void> {
+    await this.#bases.find(bundle, null);
+  }
+
   async close(): Promise<void> {
     await this.#threads.close();
   }
@@ -89,12 +100,13 @@ class ThreadedExecutor implements IsolateExecutor {
     try {
       if (start.deployment === null)
         throw new ImageMismatchError("the run has no bundle: it was not begun in an isolate");
-      const base = await this.#bases.find(start.deployment, start.image?.info.base ?? null);
+      const { base, traces } = await this.#bases.find(start.deployment, start.image?.info.base ?? null);
       if (attempt.over) this.#attempts.delete(id);
       else {
         const { image, state, ...rest } = start;
         const wire: WireStart = { ...rest, state: state === null ? null : [...state] };
         const bytes = image === null ? null : { entry: image.info.entry, bytes: image.bytes };
+        attempt.traces = traces;
         this.#threads.assign(id, base);
         attempt.begin({ type: "start", attempt: id, base: base.hash, start: wire, image: bytes });
       }
@@ -136,6 +148,9 @@ class ThreadedExecutor implements IsolateExecutor {
   }
 }
 
+const fetchFor: HostFunction = (request, info) =>
+  hostFetch(request as FetchRequest, info as { readonly signal: AbortSignal });
+
 class IsolateAttempt implements Attempt {
   readonly #id: number;
   readonly #replies: AttemptReplies;
@@ -147,6 +162,8 @@ class IsolateAttempt implements Attempt {
   #awaiting: readonly Awaiting[] | null = null;
   readonly #calls = new Map<number, HostCall>();
   over = false;
+  /** Known before anything is said. */
+  traces: StackTraces | undefined = undefined;
 
   constructor(
     id: number,
@@ -219,27 +236,27 @@ class IsolateAttempt implements Attempt {
   failed(failure: ReturnType<typeof failureFrom>, behavior: "retry" | "pause"): void {
     if (this.over) return;
     this.#end("the attempt failed");
-    this.#replies.error({ failure, behavior });
+    this.#replies.error({ failure: this.#placedFailure(failure), behavior });
   }
 
   #pass(message: GuestMessage): void {
     const replies = this.#replies;
     switch (message.type) {
       case "command":
-        replies.command(message.id, message.command, message.result, message.items);
+        replies.command(message.id, message.command, this.#placed(message.result), message.items);
         return;
       case "propose":
-        replies.propose(message.id, message.result);
+        replies.propose(message.id, this.#placed(message.result));
         return;
       case "append":
         replies.append(message.stream, message.items, message.writer);
         return;
       case "retrying":
-        replies.retrying(message.id, message.tries, message.failure, message.retryAt);
+        replies.retrying(message.id, message.tries, this.#placedFailure(message.failure), message.retryAt);
         return;
       case "end":
         this.#end("the run has ended");
-        replies.end(message.result);
+        replies.end(this.#placed(message.result));
         return;
       case "suspend":
         this.#end("the run suspends");
@@ -247,7 +264,7 @@ class IsolateAttempt implements Attempt {
         return;
       case "error":
         this.#end("the attempt failed");
-        replies.error(message.failure);
+        replies.error({ ...message.failure, failure: this.#placedFailure(message.failure.failure) });
         return;
       case "call":
         void this.#call(message.call, message);
@@ -264,6 +281,15 @@ class IsolateAttempt implements Attempt {
       case "clearTimer":
         return; // Kept by the thread.
     }
+  }
+
+  #placed<R extends Result | undefined>(result: R): R {
+    return result?.kind === "failure" ? { ...result, failure: this.#placedFailure(result.failure) } : result;
+  }
+
+  #placedFailure(failure: Failure): Failure {
+    const { stack } = failure;
+    return stack === undefined || this.traces === undefined ? failure : { ...failure, stack: this.traces.told(stack) };
   }
 
   async #call(call: number, request: HostCallRequest): Promise<void> {

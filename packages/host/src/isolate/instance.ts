@@ -12,6 +12,7 @@ import { GUEST, RANDOM_BYTES, SET_CLOCK, type GuestEvent, type Outbox, fromWire,
 import { JSException, QuickJS, type QuickJSOptions } from "quickjs-wasi";
 import type { Engine } from "./engine.ts";
 import { scrubFreeMemory } from "./scrub.ts";
+import { SCRIPT } from "./stack-traces.ts";
 import { rehearse } from "./rehearse.ts";
 import {
   applyImage,
@@ -191,7 +192,7 @@ export async function makeBase(
       vm.setProp(vm.global, name, fn);
     }
     clock.begin();
-    vm.evalCode(bundle.code, "bundle.js").dispose();
+    vm.evalCode(bundle.code, SCRIPT).dispose();
     vm.executePendingJobs();
     rehearse((event) => turnOf(vm, event));
     vm.runGC();
@@ -202,7 +203,7 @@ export async function makeBase(
     if (!(error instanceof JSException)) throw error;
     const { message, stack } = error;
     error.dispose();
-    throw Object.assign(new Error(`the bundle failed while it was loaded: ${message}`), { stack });
+    throw Object.assign(new Error(message), { stack });
   } finally {
     vm.dispose();
   }

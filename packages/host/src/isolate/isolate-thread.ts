@@ -22,7 +22,7 @@ export interface ThreadPorts {
   delay(ms: number, callback: () => void): () => void;
 }
 
-export const REAL_TIME: ThreadPorts = {
+const REAL_TIME: ThreadPorts = {
   now: Date.now,
   delay: (ms, callback) => {
     const timer = setTimeout(callback, ms);

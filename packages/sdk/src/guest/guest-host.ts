@@ -2,19 +2,13 @@
 
 import { ContextMisuseError } from "@perdure/protocol";
 import { ignoreRejection } from "../attempt/promises.ts";
+import type { FetchAnswer } from "../ports.ts";
 import type { Guest } from "./guest.ts";
+import { HOST_FETCH } from "./guest-ports.ts";
 import type { GuestHost } from "./host-port.ts";
 
-/** The host's own functions, which no module of the user names. */
-export const HOST_FETCH = "perdure#fetch";
-
-interface FetchAnswer {
-  readonly status: number;
-  readonly statusText: string;
-  readonly url: string;
-  readonly headers: [string, string][];
-  readonly body: Uint8Array | null;
-}
+declare const TextEncoder: new () => { encode(text: string): Uint8Array };
+declare const atob: (base64: string) => string;
 
 export function guestHostOf(guest: Guest): GuestHost {
   const { ports } = guest;
@@ -48,7 +42,12 @@ export function guestHostOf(guest: Guest): GuestHost {
           "fetch was called outside of a step: a request is an effect; write ctx.fetch(url), or call fetch inside ctx.step(…)",
         );
       const { signal, ...rest } = request;
-      return (await guest.calls.call(HOST_FETCH, signal === null ? [rest] : [rest, signal])) as FetchAnswer;
+      const answer = (await guest.calls.call(HOST_FETCH, [rest, { signal: signal ?? ports.createAbortController().signal }])) as FetchAnswer;
+      return {
+        ...answer,
+        headers: answer.headers.map(([name, value]): [string, string] => [name, value]),
+        body: bytesOf(answer.body),
+      };
     },
     randomUUID: () => (ports.insideStep() ? uuidFrom(ports.randomBytes(16)) : guest.uuid()),
     randomBytes: (count) => {
@@ -59,6 +58,13 @@ export function guestHostOf(guest: Guest): GuestHost {
       return ports.randomBytes(count);
     },
   };
+}
+
+function bytesOf(body: FetchAnswer["body"]): Uint8Array | null {
+  if (body === null) return null;
+  return "text" in body
+    ? new TextEncoder().encode(body.text)
+    : Uint8Array.from(atob(body.base64), (character) => character.charCodeAt(0));
 }
 
 /** Version 4. */

@@ -1,8 +1,17 @@
 // The ports of an attempt inside an isolate: pieces of work, timers by number, and the two clocks.
 
 import type { DurationMs, Instant } from "@perdure/protocol";
-import type { AbortControllerLike, LogRecord, SdkPorts } from "../ports.ts";
+import { AssertionError } from "@perdure/protocol";
+import type { StepInfo } from "../context/options.ts";
+import type { AbortControllerLike, FetchAnswer, FetchRequest, LogRecord, SdkPorts } from "../ports.ts";
 import type { GuestOutbox } from "./guest-outbox.ts";
+
+/** The host's own function, which no module of the user names. */
+export const HOST_FETCH = "perdure#fetch";
+
+function noHost(target: string): Promise<never> {
+  return Promise.reject(new AssertionError(`${target} was called before the guest was there`));
+}
 
 declare const AbortController: new () => AbortControllerLike;
 
@@ -16,7 +25,8 @@ export interface HostFunctions {
 export class GuestPorts implements SdkPorts {
   /** The time of the event that the host gave last. */
   time: Instant = 0;
-  callHost?: NonNullable<SdkPorts["callHost"]>;
+  /** Set by the guest, whose calls are made of these ports. */
+  callHost: (target: string, args: readonly unknown[]) => Promise<unknown> = noHost;
   readonly #outbox: GuestOutbox;
   readonly #setClock: HostFunctions["setClock"];
   readonly #randomHex: HostFunctions["randomHex"];
@@ -80,6 +90,10 @@ export class GuestPorts implements SdkPorts {
     const callback = this.#timers.get(timer);
     this.#timers.delete(timer);
     callback?.();
+  }
+
+  fetch(request: FetchRequest, info: StepInfo): Promise<FetchAnswer> {
+    return this.callHost(HOST_FETCH, [request, info]) as Promise<FetchAnswer>;
   }
 
   createAbortController(): AbortControllerLike {

@@ -70,7 +70,7 @@ export function changeUrl(url: UrlRecord, input: string, override: State): void 
   if (new UrlMachine(input.toWellFormed(), null, copy, override).run(override)) Object.assign(url, copy);
 }
 
-export const emptyUrl = (): UrlRecord => ({
+const emptyUrl = (): UrlRecord => ({
   scheme: "",
   username: "",
   password: "",
