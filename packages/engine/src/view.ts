@@ -75,6 +75,8 @@ export interface LiveAttempt {
   given: number;
   /** Index of the last entry that was handed to it at all. */
   told: number;
+  /** Index of the last entry in which there may be a command of it. */
+  asked: number;
   /** The image that it started from, by its entry; null: none. */
   image: number | null;
   /** Commands up to this one stand before what it was given at its start: whether they are open is not known. */

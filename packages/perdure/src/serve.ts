@@ -106,6 +106,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       onTrouble: (error, retryInMs) =>
         log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
+      onImageLost: (run, entry, reason) =>
+        log(
+          `perdure: the image at entry ${entry} of ${run} is of no use and was dropped; the run goes on from what is before it: ${reason}`,
+        ),
     });
     const { ingress, admin, onTaken = "fail", token } = options;
     const server = createServer({

@@ -12,6 +12,7 @@ import {
   loadHostModules,
   withSourceMap,
   type HostFunction,
+  type IsolateBundle,
   type IsolateExecutor,
   type IsolateOptions,
 } from "@perdure/host";
@@ -36,13 +37,20 @@ export interface SnapshotMemoryOptions {
   /** Of handlers in this process: what these share (models) isolates share with them. */
   readonly ports: SdkPorts;
   readonly log: (record: LogRecord) => void;
-  readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits">;
+  readonly isolates?: Partial<Pick<IsolateOptions, "threads" | "policy" | "limits" | "ports">>;
+  /** Which definitions live in isolates. Default: those that ask for it. */
+  readonly wanted?: (definition: AnyDefinition) => boolean;
+  /** Where the code comes from. Default: it is bundled now. */
+  readonly bundle?: (entry: string) => Promise<IsolateBundle>;
+  /** Around each function that runs on the host. */
+  readonly around?: (fn: HostFunction) => HostFunction;
 }
 
 /** @throws DefinitionError where a definition asks for it and no source exports it; IsolateModuleError */
 export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promise<SnapshotMemory> {
-  const { registry, sources, artifacts, ports, log, isolates } = options;
-  const wanted = registry.definitions.filter(({ options: { memory } }) => memory === "snapshot");
+  const { registry, sources, artifacts, ports, log, isolates, around = (fn) => fn } = options;
+  const { wanted: isWanted = asksForIt, bundle: bundleOf = (entry) => bundleModule({ entry }) } = options;
+  const wanted = registry.definitions.filter(isWanted);
   const bundles = new Map<string, string>();
   const functions = new Map<string, HostFunction>();
   const values = new Map<string, unknown>();
@@ -51,18 +59,18 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
   for (const entry of paths) {
     const defined = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
     if (defined.length === 0) continue;
-    const bundle = await bundleModule({ entry });
+    const bundle = await bundleOf(entry);
     const stored = Buffer.from(withSourceMap(bundle.code, bundle.sourceMap));
     const hash = await artifacts.put("bundle", stored, { entry: entryName(entry) });
     for (const { name } of defined) bundles.set(name, hash);
     const exported = await loadHostModules(bundle);
-    for (const [name, fn] of exported.functions) functions.set(name, fn);
+    for (const [name, fn] of exported.functions) functions.set(name, around(fn));
     for (const [name, value] of exported.values) values.set(name, value);
     files.push(...bundle.files);
   }
   const missing = wanted.filter(({ name }) => !bundles.has(name)).map(({ name }) => `"${name}"`);
   if (missing.length > 0) throw notExported(missing.join(", "), paths);
-  for (const [name, fn] of hostModels(ports, values)) functions.set(name, fn as HostFunction);
+  for (const [name, fn] of hostModels(ports, values)) functions.set(name, around(fn as HostFunction));
   const executor = createIsolateExecutor({ artifacts, hostFunctions: functions, hostValues: values, log, ...isolates });
   await prepareAll(executor, new Set(bundles.values()));
   return {
@@ -71,6 +79,8 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
     files,
   };
 }
+
+const asksForIt = ({ options: { memory } }: AnyDefinition): boolean => memory === "snapshot";
 
 /** What cannot be loaded is said now, and not by the first run. */
 async function prepareAll(executor: IsolateExecutor, bundles: Iterable<string>): Promise<void> {

@@ -52,6 +52,8 @@ export interface IsolateExecutor extends Executor {
   /** Loads a bundle, so that the first run of it need not wait. @throws IsolateModuleError where that fails */
   prepare(bundle: string): Promise<void>;
   readonly figures: IsolateFigures;
+  /** Attempts are on their way into their instances: for tests that have to know when nothing goes on. */
+  readonly busy: boolean;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,8 @@ class ThreadedExecutor implements IsolateExecutor {
   readonly #threads: IsolateThreads;
   readonly #bases: Bases;
   readonly #attempts = new Map<number, IsolateAttempt>();
+  /** Those of which nothing was heard yet. */
+  readonly #starting = new Set<number>();
   #last = 0;
 
   constructor(options: IsolateOptions) {
@@ -79,11 +83,16 @@ class ThreadedExecutor implements IsolateExecutor {
     return this.#threads.figures;
   }
 
+  get busy(): boolean {
+    return this.#starting.size > 0;
+  }
+
   start(start: AttemptStart, replies: AttemptReplies): Attempt {
     this.#last += 1;
     const id = this.#last;
     const attempt = new IsolateAttempt(id, start, replies, this.#options, (message) => this.#threads.tell(id, message));
     this.#attempts.set(id, attempt);
+    this.#starting.add(id);
     void this.#launch(id, attempt, start);
     return attempt;
   }
@@ -101,7 +110,7 @@ class ThreadedExecutor implements IsolateExecutor {
       if (start.deployment === null)
         throw new ImageMismatchError("the run has no bundle: it was not begun in an isolate");
       const { base, traces } = await this.#bases.find(start.deployment, start.image?.info.base ?? null);
-      if (attempt.over) this.#attempts.delete(id);
+      if (attempt.over) this.#forget(id);
       else {
         const { image, state, ...rest } = start;
         const wire: WireStart = { ...rest, state: state === null ? null : [...state] };
@@ -111,7 +120,7 @@ class ThreadedExecutor implements IsolateExecutor {
         attempt.begin({ type: "start", attempt: id, base: base.hash, start: wire, image: bytes });
       }
     } catch (error) {
-      this.#attempts.delete(id);
+      this.#forget(id);
       attempt.failed(failureFrom(error), "pause");
     }
   }
@@ -119,6 +128,7 @@ class ThreadedExecutor implements IsolateExecutor {
   #heard(message: FromThread): void {
     if (message.type === "madeBase" || message.type === "baseFailed") return; // The threads' own.
     const attempt = this.#attempts.get(message.attempt);
+    this.#starting.delete(message.attempt);
     switch (message.type) {
       case "said":
         attempt?.said(message.messages, message.awaiting);
@@ -135,7 +145,7 @@ class ThreadedExecutor implements IsolateExecutor {
       case "restored":
         return;
       case "released":
-        this.#attempts.delete(message.attempt);
+        this.#forget(message.attempt);
         return;
     }
   }
@@ -143,8 +153,13 @@ class ThreadedExecutor implements IsolateExecutor {
   #died(attempts: readonly number[], error: Error): void {
     for (const id of attempts) {
       this.#attempts.get(id)?.failed(failureFrom(error), "retry");
-      this.#attempts.delete(id);
+      this.#forget(id);
     }
+  }
+
+  #forget(id: number): void {
+    this.#attempts.delete(id);
+    this.#starting.delete(id);
   }
 }
 

@@ -77,17 +77,16 @@ export class IsolateThread {
     this.#ports = ports;
   }
 
-  hear(message: ToThread): void {
+  /** Fulfilled when what the message began is done. Others may come before: they wait for their attempt alone. */
+  async hear(message: ToThread): Promise<void> {
     switch (message.type) {
       case "base":
         this.#bases.set(message.base.hash, message.base);
         return;
       case "makeBase":
-        void this.#makeBase(message);
-        return;
+        return this.#makeBase(message);
       case "start":
-        void this.#start(message.attempt, message.base, message.start, message.image);
-        return;
+        return this.#start(message.attempt, message.base, message.start, message.image);
       case "notify":
         this.#soon(message.attempt, (live) => this.#notify(live, message.entries));
         return;

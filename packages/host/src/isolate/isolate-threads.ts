@@ -124,7 +124,7 @@ export class IsolateThreads {
     return thread;
   }
 
-  /** For tests: in this very thread, one message after the other. */
+  /** For tests: in this very thread, one message after the other, each when what the one before began is done. */
   #inline(): Thread {
     let inside: IsolateThread | undefined;
     let queue = loadEngine().then((engine) => {

@@ -11,4 +11,4 @@ assert(port !== null, "this file is the entry of a worker thread");
 const thread = new IsolateThread(await loadEngine(), workerData as ThreadOptions, (message) =>
   port.postMessage(message),
 );
-port.on("message", (message: ToThread) => thread.hear(message));
+port.on("message", (message: ToThread) => void thread.hear(message));
