@@ -1,7 +1,13 @@
 // What an agent is made of, checked once when it is defined.
 
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
-import { DefinitionError, type DurationLike, type MemoryMode, type ObjectContext, type RetryOptions } from "@perdure/sdk";
+import {
+  DefinitionError,
+  type DurationLike,
+  type MemoryMode,
+  type ObjectContext,
+  type RetryOptions,
+} from "@perdure/sdk";
 import { checkModels } from "#ask-model";
 import type { FlexibleSchema } from "ai";
 import type { BudgetLimits } from "../budget/types.ts";

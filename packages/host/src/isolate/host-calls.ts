@@ -5,7 +5,13 @@
 //
 // H1. Nothing is said for a call after its end, or after its attempt's.
 
-import { type AttemptReplies, failureFrom, HostFunctionMissingError, isPerdureError, type Payload } from "@perdure/protocol";
+import {
+  type AttemptReplies,
+  failureFrom,
+  HostFunctionMissingError,
+  isPerdureError,
+  type Payload,
+} from "@perdure/protocol";
 import { encode, retryAfterMs, type StepInfo } from "@perdure/sdk/host-side";
 import type { CallOutcome, CallWord, WireHandle, WireReason, WireSignal } from "@perdure/sdk/wire";
 

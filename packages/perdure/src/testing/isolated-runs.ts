@@ -16,7 +16,14 @@ import {
   type ThreadPorts,
 } from "@perdure/host";
 import type { Attempt, AttemptReplies, AttemptStart, Executor, RunId, Target } from "@perdure/protocol";
-import { isDefinition, type LogRecord, type MemoryMode, type Registry, type SdkPorts, type Servable } from "@perdure/sdk";
+import {
+  isDefinition,
+  type LogRecord,
+  type MemoryMode,
+  type Registry,
+  type SdkPorts,
+  type Servable,
+} from "@perdure/sdk";
 import { openSnapshotMemory } from "../snapshot-memory.ts";
 
 /**

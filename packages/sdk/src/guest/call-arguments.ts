@@ -45,7 +45,8 @@ export class CallArguments {
   #handleOf(value: unknown, at: Place): WireHandle | undefined {
     const reference = hostReference(value);
     if (reference !== undefined) return { at, kind: "value", reference };
-    if (typeof value === "function") return { at, kind: "callback", callback: this.callbacks.push(value as Callback) - 1 };
+    if (typeof value === "function")
+      return { at, kind: "callback", callback: this.callbacks.push(value as Callback) - 1 };
     if (value instanceof AbortSignal) return { at, kind: "signal", signal: this.#signal(value) };
     const source = stepInfoSource(value);
     if (source === undefined) return undefined;

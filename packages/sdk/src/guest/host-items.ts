@@ -15,8 +15,7 @@ export class HostItems implements AsyncIterableIterator<unknown, undefined> {
 
   next(): Promise<Read> {
     if (this.#items.length > 0) return Promise.resolve({ done: false, value: this.#items.shift() });
-    if (this.#end !== undefined)
-      return "error" in this.#end ? Promise.reject(this.#end.error) : Promise.resolve(DONE);
+    if (this.#end !== undefined) return "error" in this.#end ? Promise.reject(this.#end.error) : Promise.resolve(DONE);
     const reading = Promise.withResolvers<Read>();
     this.#waiting.push(reading);
     return reading.promise;
