@@ -60,8 +60,7 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
     const defined = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
     if (defined.length === 0) continue;
     const bundle = await bundleOf(entry);
-    const stored = Buffer.from(withSourceMap(bundle.code, bundle.sourceMap));
-    const hash = await artifacts.put("bundle", stored, { entry: entryName(entry) });
+    const hash = await artifacts.put("bundle", bytesOf(bundle), { entry: entryName(entry) });
     for (const { name } of defined) bundles.set(name, hash);
     const exported = await loadHostModules(bundle);
     for (const [name, fn] of exported.functions) functions.set(name, around(fn));
@@ -78,6 +77,15 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
     deployment: ({ service }) => bundles.get(service) ?? null,
     files,
   };
+}
+
+const BYTES: WeakMap<IsolateBundle, Uint8Array> = new WeakMap();
+
+/** Once for each: there are megabytes of them. */
+function bytesOf(bundle: IsolateBundle): Uint8Array {
+  const bytes = BYTES.get(bundle) ?? Buffer.from(withSourceMap(bundle.code, bundle.sourceMap));
+  BYTES.set(bundle, bytes);
+  return bytes;
 }
 
 const asksForIt = ({ options: { memory } }: AnyDefinition): boolean => memory === "snapshot";

@@ -160,9 +160,8 @@ export class IsolateThread {
       live.instance.dispose(); // Aborted meanwhile.
       return;
     }
-    const restored = image !== null;
-    this.#turn(live, restored ? { type: "resume", start } : { type: "start", start });
-    if (restored) this.#say({ type: "restored", attempt, tookMs: performance.now() - began });
+    this.#turn(live, image === null ? { type: "start", start } : { type: "resume", start, entry: image.entry });
+    if (image !== null) this.#say({ type: "restored", attempt, tookMs: performance.now() - began });
     for (const act of live.early.splice(0)) if (this.#live.has(attempt)) act();
     this.#planSweep();
   }

@@ -5,7 +5,8 @@
 //
 // Bundles and bases are made once per process, as a world is opened hundreds of times on the same sources.
 
-import type { Artifact, Artifacts, Store } from "@perdure/engine";
+import { createHash } from "node:crypto";
+import type { Artifact, Artifacts, MemoryStorage } from "@perdure/engine";
 import {
   bundleModule,
   type HostFunction,
@@ -38,7 +39,7 @@ export interface IsolatedRunsOptions {
   readonly sources: readonly (string | URL)[];
   readonly images: TestImages;
   readonly mode: MemoryMode | undefined;
-  readonly store: Store;
+  readonly storage: MemoryStorage;
   readonly ports: ThreadPorts;
   /** Of handlers in this process. */
   readonly shared: SdkPorts;
@@ -70,11 +71,11 @@ export class IsolatedRuns implements Executor {
 
   /** @throws DefinitionError, IsolateModuleError */
   static async open(options: IsolatedRunsOptions): Promise<IsolatedRuns> {
-    const { registry, sources, store, log, around, ports, shared, images } = options;
+    const { registry, sources, storage, log, around, ports, shared, images } = options;
     const memory = await openSnapshotMemory({
       registry,
       sources,
-      artifacts: await withBases(store.artifacts),
+      artifacts: artifactsOf(storage),
       ports: shared,
       log,
       around,
@@ -175,17 +176,24 @@ function bundleOnce(entry: string): Promise<IsolateBundle> {
 }
 
 const bases = new Map<string, Artifact>();
+const HASHES: WeakMap<Uint8Array, string> = new WeakMap();
 
-/** The store's, with the bases that other worlds of this process have made. */
-async function withBases(artifacts: Artifacts): Promise<Artifacts> {
-  for (const { kind, bytes, about } of bases.values()) await artifacts.put(kind, bytes, about);
+/**
+ * Artifacts of a storage, with the bases that other worlds of this process have made. They are not hashed each time that
+ * they are read, as the memory store does: it has no platform whose hash is fast, and there are megabytes of them.
+ */
+function artifactsOf({ data: { artifacts } }: MemoryStorage): Artifacts {
+  for (const [hash, base] of bases) artifacts.set(hash, base);
   return {
     put: async (kind, bytes, about) => {
-      const hash = await artifacts.put(kind, bytes, about);
-      if (kind === "base") bases.set(hash, { kind, bytes, about });
+      const hash = HASHES.get(bytes) ?? createHash("sha256").update(bytes).digest("hex");
+      HASHES.set(bytes, hash);
+      const artifact: Artifact = { kind, bytes, about };
+      if (!artifacts.has(hash)) artifacts.set(hash, artifact);
+      if (kind === "base") bases.set(hash, artifact);
       return hash;
     },
-    get: (hash) => artifacts.get(hash),
-    list: () => artifacts.list(),
+    get: async (hash) => artifacts.get(hash) ?? null,
+    list: async () => [...artifacts].map(([hash, { bytes, ...rest }]) => ({ ...rest, hash, size: bytes.length })),
   };
 }

@@ -17,7 +17,6 @@ import {
   type Limits,
   type MemoryStorage,
   type Scheduler,
-  type Store,
   type StreamItem,
 } from "@perdure/engine";
 import { Catalog, createRoutedExecutor, hostFetch, type HostFunction } from "@perdure/host";
@@ -115,7 +114,6 @@ export class TestWorld {
   readonly registry: Registry;
   readonly catalog: Catalog;
   readonly #options: TestWorldOptions;
-  readonly #store: Store;
   readonly #loop: Loop;
   /** Of handlers in this process: the models of isolates are found by them, too. */
   readonly #shared: SdkPorts;
@@ -137,11 +135,10 @@ export class TestWorld {
     this.catalog = new Catalog(this.registry, {
       deployment: (target) => this.#isolated?.deployment(target) ?? null,
     });
-    this.#store = openMemoryStore(this.memory.storage);
     this.#shared = this.#ports(options.log);
     const isolates: Executor = { start: (start, replies) => this.#runs.start(start, replies) };
     this.#loop = new Loop({
-      store: this.#store,
+      store: openMemoryStore(this.memory.storage),
       executor: createRoutedExecutor(createExecutor(this.registry, this.#shared), isolates),
       environment: this.catalog,
       clock: this.#clock,
@@ -170,7 +167,7 @@ export class TestWorld {
       sources,
       images,
       mode,
-      store: this.#store,
+      storage: this.memory.storage,
       shared: this.#shared,
       ports: { now: () => this.memory.now, delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback) },
       log,
