@@ -36,7 +36,7 @@ export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo
 export { models } from "#models";
 export type { ModelsOptions } from "./models/models.ts";
 export { hostModels } from "./models/host-models.ts";
-export { modelsOf, provideModels, providerIn, type Models } from "./models/of-context.ts";
+export { modelsOf, provideModels, type Models } from "./models/of-context.ts";
 
 export { ModelGateway, type GatewayFigures, type GatewayOptions } from "./models/gateway.ts";
 export type {
@@ -49,7 +49,7 @@ export type {
   ModelTimeouts,
 } from "./models/types.ts";
 export { ModelError, type ModelErrorKind } from "./models/model-error.ts";
-export { createModelResolver, type ModelRef, type ProviderLike } from "./models/resolver.ts";
+export { createModelResolver, providerIn, type ModelRef, type ProviderLike } from "./models/resolver.ts";
 export type { Lane } from "./models/fair-queue.ts";
 export type { LimiterFigures, LimitOptions } from "./models/limiter.ts";
 export type { BreakerOptions, BreakerState } from "./models/breaker.ts";
