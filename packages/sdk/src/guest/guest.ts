@@ -82,6 +82,9 @@ export class Guest {
       case "notify":
         this.#attempt?.notify(event.entries);
         return;
+      case "callSaid":
+        this.ports.inStep(() => this.calls.said(event.call, event.said));
+        return;
       case "callEnded":
         this.ports.inStep(() => this.calls.ended(event.call, event.outcome));
         return;
