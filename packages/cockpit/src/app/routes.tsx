@@ -4,6 +4,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { readRunsSearch } from "../views/runs/runs-search.ts";
 import { readRunSearch } from "../views/run/run-search.ts";
+import { chunk } from "./chunks.ts";
 import { parseSearch, searchText } from "./search-text.ts";
 import { Crashed, NotFound } from "./problem-pages.tsx";
 import { Shell } from "./shell.tsx";
@@ -13,21 +14,30 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, er
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
-  component: lazyRouteComponent(() => import("../views/overview/overview.tsx"), "Overview"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/overview/overview.tsx")),
+    "Overview",
+  ),
 });
 
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   validateSearch: readRunsSearch,
-  component: lazyRouteComponent(() => import("../views/runs/runs.tsx"), "Runs"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/runs/runs.tsx")),
+    "Runs",
+  ),
 });
 
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$run",
   validateSearch: readRunSearch,
-  component: lazyRouteComponent(() => import("../views/run/run-page.tsx"), "RunPage"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/run/run-page.tsx")),
+    "RunPage",
+  ),
 });
 
 const routeTree = root.addChildren([overview, runs, run]);

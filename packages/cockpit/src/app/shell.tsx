@@ -9,12 +9,15 @@ import { useLive, useLiveState } from "../live/use-live.ts";
 import { Button } from "../ui/button.tsx";
 import { Toasts } from "../ui/toasts.tsx";
 import { Brand } from "./brand.tsx";
+import { chunk } from "./chunks.ts";
 import { PAGES } from "./navigation.ts";
 import { Preferences } from "./preferences.tsx";
 import { toggleTheme } from "./theme.ts";
 
-const Palette = lazy(() => import("./palette.tsx").then(({ Palette: component }) => ({ default: component })));
-const KeysHelp = lazy(() => import("./keys-help.tsx").then(({ KeysHelp: component }) => ({ default: component })));
+const Palette = lazy(chunk(() => import("./palette.tsx").then(({ Palette: component }) => ({ default: component }))));
+const KeysHelp = lazy(
+  chunk(() => import("./keys-help.tsx").then(({ KeysHelp: component }) => ({ default: component }))),
+);
 
 type Overlay = "palette" | "keys" | null;
 
@@ -69,12 +72,12 @@ function Sidebar({ onFind }: { readonly onFind: () => void }): ReactNode {
   useEffect(() => setOpen(false), [pathname]);
   return (
     <>
-      <div className="topbar">
+      <header className="topbar">
         <Button look="ghost" icon aria-label={t.openMenu} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <MenuIcon aria-hidden />
         </Button>
         <Brand />
-      </div>
+      </header>
       <aside className="sidebar" data-open={isOpen || undefined}>
         <Link to="/" className="brand">
           <Brand />

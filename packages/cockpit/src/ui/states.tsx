@@ -8,16 +8,18 @@ import { Button } from "./button.tsx";
 import { visibleText } from "./visible-text.ts";
 
 export interface EmptyProps {
+  /** It stands for the whole page: its title is the page's. */
+  readonly isPage?: boolean;
   readonly icon?: ReactNode;
   readonly title: string;
   readonly children?: ReactNode;
 }
 
-export function Empty({ icon, title, children }: EmptyProps): ReactNode {
+export function Empty({ isPage = false, icon, title, children }: EmptyProps): ReactNode {
   return (
     <div className="state">
       {icon}
-      <h2>{title}</h2>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children}
     </div>
   );
@@ -41,7 +43,7 @@ export function Failed({ error, onRetry }: { readonly error: Error; readonly onR
 export function Loading({ rows = 6 }: { readonly rows?: number }): ReactNode {
   const t = useMessages();
   return (
-    <div className="body" aria-busy="true" aria-label={t.common.loading}>
+    <div className="body" role="status" aria-busy="true" aria-label={t.common.loading}>
       {Array.from({ length: rows }, (_, at) => (
         <div
           key={at}

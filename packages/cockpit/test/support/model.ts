@@ -1,0 +1,31 @@
+// The research example with a scripted provider in its model's place. What an agent does is said to it in words, so that a test
+// reads like a conversation; whoever needs more brings a script of their own.
+
+import type { Script, ScriptedProvider } from "perdure/testing";
+
+export function scriptedModelEnv(provider: ScriptedProvider): Readonly<Record<string, string>> {
+  return {
+    RESEARCH_MODEL: "openai/scripted",
+    OPENAI_API_KEY: "none is needed",
+    OPENAI_BASE_URL: provider.openaiBaseUrl,
+  };
+}
+
+const REPORT = {
+  title: "Lamps",
+  markdown:
+    "# Lamps\n\n- They are lit at dusk.\n- They are put out at dawn.\n\n| lamp | lit |\n| --- | --- |\n| north | yes |\n",
+};
+
+/** `publish` asks a person, `delegate` hands on to the writer, `search` looks something up; all else is echoed. */
+export const obedient: Script = ({ messages }) => {
+  const said = messages.findLast(({ role }) => role === "user")?.text ?? "";
+  const hasActed = messages
+    .slice(messages.findLastIndex(({ role }) => role === "user"))
+    .some(({ role }) => role === "tool");
+  if (hasActed) return `Done: ${said}`;
+  if (said.includes("publish")) return { text: "I ask first.", toolCalls: [{ name: "publish", input: REPORT }] };
+  if (said.includes("delegate")) return { toolCalls: [{ name: "delegate", input: { task: "Write about lamps." } }] };
+  if (said.includes("search")) return { toolCalls: [{ name: "search", input: { query: "lamps" } }] };
+  return { text: `You said: ${said}` };
+};
