@@ -93,9 +93,8 @@ export const CORPUS: readonly Hostile[] = [
   ...each("huge", HUGE),
 ];
 
-/** Characters that none of the above may leave in the page as they are. */
-export const UNSEEN: RegExp =
-  /[\u0000-\u0008\u000b-\u001f\u007f\u061c\u115f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\u2800\u3164\ufeff\ue000\u{e0000}-\u{e007f}]/u;
+/** Characters that none of the above may leave in the page as they are. Joiners may stay: emoji are written with them. */
+export const UNSEEN: RegExp = /(?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u115f\u2800\u3164]/u;
 
 /** All of the short ones in one document: what one forgets, another may use. */
 export const EVERYTHING: string = [...SCRIPTS, ...MARKDOWN, ...HIDDEN].join("\n\n");
