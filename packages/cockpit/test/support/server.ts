@@ -70,6 +70,9 @@ export class Server {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
+    const end = (): void => void child.kill("SIGKILL"); // Whatever ends the tests, nothing stays behind.
+    process.once("exit", end);
+    child.once("exit", () => process.off("exit", end));
     child.stderr.on("data", (chunk: Buffer) => {
       this.#said = (this.#said + chunk.toString()).slice(-KEPT_ERROR_CHARS);
     });
@@ -78,13 +81,22 @@ export class Server {
     this.#lines.ingress.up(Number(new URL(ingress).port));
   }
 
+  /** In order: with its data as a whole in one file. */
+  stop(): Promise<void> {
+    return this.#end("SIGTERM");
+  }
+
   /** kill -9, and until the process is gone. */
-  async kill(): Promise<void> {
+  kill(): Promise<void> {
+    return this.#end("SIGKILL");
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
     const child = this.#child;
     this.#child = null;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
-    child.kill("SIGKILL");
+    child.kill(signal);
     await gone;
     this.#lines.admin.down();
     this.#lines.ingress.down();
