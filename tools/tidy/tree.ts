@@ -16,7 +16,7 @@ export interface Manifest {
   readonly name: string;
   readonly dependencies: readonly string[];
   readonly devDependencies: readonly string[];
-  /** Files, relative to the root, that are reached from outside: exports, bin, scripts. */
+  /** Files, relative to the root, that are reached by names of their own: exports, imports, bin, scripts. */
   readonly entries: readonly string[];
 }
 
@@ -80,7 +80,9 @@ function readManifest(file: TextFile): Manifest {
   const folder = file.path === "package.json" ? "" : file.path.slice(0, -"/package.json".length);
   const names = (key: string) => Object.keys((json[key] ?? {}) as Record<string, string>);
   const within = (path: string) => (folder === "" ? path : `${folder}/${path}`);
-  const sources = stringsIn([json["exports"], json["bin"]]).filter((path) => !path.startsWith("./dist/"));
+  const sources = stringsIn([json["exports"], json["imports"], json["bin"]]).filter(
+    (path) => !path.startsWith("./dist/"),
+  );
   const scripts = stringsIn(json["scripts"]).flatMap((script) => script.match(/[\w./-]+\.(?:m?[jt]s|tsx)\b/g) ?? []);
   return {
     folder,

@@ -18,5 +18,7 @@ export type Action =
   | { readonly type: "reply"; readonly ticket: Ticket; readonly reply: Reply }
   | { readonly type: "watch"; readonly ticket: Ticket; readonly run: RunId; readonly existing: boolean }
   | { readonly type: "finished"; readonly run: RunId; readonly result: Result }
+  /** An image is of no use, and was dropped. */
+  | { readonly type: "imageLost"; readonly run: RunId; readonly entry: number; readonly reason: string }
   | { readonly type: "arm"; readonly at: Instant }
   | { readonly type: "retentionPage"; readonly lastSeq: number | null };

@@ -22,7 +22,7 @@ function begin(onStart: (replies: AttemptReplies) => void, entries: readonly Ent
     onStart(replies);
     return attempt;
   };
-  handle.begin({ start }, { entries, state: null });
+  handle.begin({ start }, { image: null, entries, state: null });
   return { handle, told, events };
 }
 

@@ -11,6 +11,7 @@ import {
   type AttemptFailure,
   type AttemptReplies,
   type Awaiting,
+  type CapturedImage,
   type Command,
   type Entry,
   type Executor,
@@ -22,6 +23,7 @@ import {
   type RunId,
 } from "@perdure/protocol";
 import type { Event } from "./events.ts";
+import type { LoadedStart } from "./store.ts";
 
 export class AttemptHandle implements AttemptReplies {
   readonly #id: RunId;
@@ -42,10 +44,7 @@ export class AttemptHandle implements AttemptReplies {
     this.#run = run;
   }
 
-  begin(
-    executor: Executor,
-    loaded: { readonly entries: readonly Entry[]; readonly state: ReadonlyMap<string, Payload> | null },
-  ): void {
+  begin(executor: Executor, loaded: Pick<LoadedStart, "image" | "entries" | "state">): void {
     const run = this.#run;
     if (this.#over || run === null) return;
     this.#run = null; // Not needed any longer; a live attempt should be small.
@@ -62,8 +61,11 @@ export class AttemptHandle implements AttemptReplies {
           idempotencyKey: run.idempotencyKey,
           generation: run.generation,
           createdAt: run.createdAt,
+          deployment: run.deployment,
+          image: loaded.image,
           entries: loaded.entries,
           state: loaded.state,
+          origin: null,
           tries: run.retry?.tries ?? 0,
         },
         this,
@@ -73,7 +75,7 @@ export class AttemptHandle implements AttemptReplies {
       return;
     }
     if (this.#over) this.#attempt = null; // It ended while it began.
-    this.#told = loaded.entries.at(-1)?.index ?? 0;
+    this.#told = loaded.entries.at(-1)?.index ?? loaded.image?.info.entry ?? 0;
     const late = this.#waiting ?? [];
     this.#waiting = null;
     for (const entry of late) this.notify(entry);
@@ -134,6 +136,14 @@ export class AttemptHandle implements AttemptReplies {
 
   error(failure: AttemptFailure): void {
     this.#last({ type: "error", run: this.#id, attempt: this.#token, failure });
+  }
+
+  image(image: CapturedImage): void {
+    if (!this.#over) this.#sink.enqueue({ type: "image", run: this.#id, attempt: this.#token, image });
+  }
+
+  imageUnusable(failure: Failure): void {
+    this.#last({ type: "imageUnusable", run: this.#id, attempt: this.#token, failure });
   }
 
   /** C1: nothing is said after the end. */

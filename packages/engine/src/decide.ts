@@ -6,6 +6,7 @@ import { attemptCommand } from "./commands/attempt-command.ts";
 import { attemptError, end, propose, retrying, suspend } from "./commands/attempt-end.ts";
 import { cancel, kill } from "./commands/cancel.ts";
 import { pause, purge, restart, resume, settleEffect } from "./commands/control.ts";
+import { forgetImages, image, imageUnusable, nameMoment } from "./commands/images.ts";
 import { attach, editState, signalEvent } from "./commands/messages.ts";
 import { retention } from "./commands/retention.ts";
 import { appendLive } from "./commands/streams.ts";
@@ -35,6 +36,10 @@ function decideOne(batch: Batch, event: Event): void {
       return retrying(batch, event);
     case "error":
       return attemptError(batch, event);
+    case "image":
+      return image(batch, event);
+    case "imageUnusable":
+      return imageUnusable(batch, event);
     case "attach":
       return attach(batch, event);
     case "signal":
@@ -53,6 +58,10 @@ function decideOne(batch: Batch, event: Event): void {
       return settleEffect(batch, event);
     case "purge":
       return purge(batch, event);
+    case "nameMoment":
+      return nameMoment(batch, event);
+    case "forgetImages":
+      return forgetImages(batch, event);
     case "editState":
       return editState(batch, event);
     case "begin":

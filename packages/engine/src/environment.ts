@@ -19,8 +19,8 @@ export interface Environment {
   retryPolicy(target: Target): RetryPolicy;
   /** How long a finished run is kept. */
   retentionMs(target: Target): number;
-  /** Names the code that runs start on now. */
-  readonly deployment: string | null;
+  /** Names the code that a run of it starts on now; a run keeps the one that it started on. */
+  deployment(target: Target): string | null;
 }
 
 const GENERATIONS_MAX = 1_048_576;

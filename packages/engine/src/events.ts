@@ -6,6 +6,7 @@
 import type {
   AttemptFailure,
   Awaiting,
+  CapturedImage,
   Command,
   Failure,
   Headers,
@@ -53,6 +54,14 @@ export type RunEvent =
   /** `from`: the first entry that is dropped; 1 starts anew. */
   | { readonly type: "restart"; readonly ticket: Ticket; readonly run: RunId; readonly from: number }
   | { readonly type: "purge"; readonly ticket: Ticket; readonly run: RunId }
+  /** `entry`: that of an image. `null` takes the name away. */
+  | {
+      readonly type: "nameMoment";
+      readonly ticket: Ticket;
+      readonly run: RunId;
+      readonly entry: number;
+      readonly name: string | null;
+    }
   | SettleEffect;
 
 /** A person says what became of an effect whose outcome is unknown. */
@@ -119,11 +128,15 @@ export type AttemptEvent =
       readonly awaiting: readonly Awaiting[];
       readonly entriesSeen: number;
     }
-  | { readonly type: "error"; readonly run: RunId; readonly attempt: number; readonly failure: AttemptFailure };
+  | { readonly type: "error"; readonly run: RunId; readonly attempt: number; readonly failure: AttemptFailure }
+  | { readonly type: "image"; readonly run: RunId; readonly attempt: number; readonly image: CapturedImage }
+  | { readonly type: "imageUnusable"; readonly run: RunId; readonly attempt: number; readonly failure: Failure };
 
 export type LoopEvent =
   /** There is room for an attempt: give it to a run that waits for one. */
   | { readonly type: "begin"; readonly run: RunId }
+  /** The store found that the bytes of these images are damaged. */
+  | { readonly type: "forgetImages"; readonly run: RunId; readonly entries: readonly number[] }
   | { readonly type: "timers" }
   /** Look at a page of finished runs for those whose retention is over. */
   | { readonly type: "retention"; readonly afterSeq: number };

@@ -1,5 +1,6 @@
 export type { Action } from "./actions.ts";
 export type { AttemptHandle } from "./attempt-handle.ts";
+export type { Artifact, ArtifactInfo, ArtifactKind, Artifacts } from "./artifacts.ts";
 export { Batch, type Counters } from "./batch.ts";
 export { decide } from "./decide.ts";
 export { type BlobHash, type BlobStore, isBlobHash } from "./blobs.ts";

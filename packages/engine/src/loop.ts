@@ -11,15 +11,7 @@
 //     loop, which takes the partition under a new epoch and goes on from what is stored.
 // L4. Every run in status `running` has an attempt, or stands in the ready list, or is found by the next refill (E8).
 
-import {
-  assert,
-  AssertionError,
-  type Entry,
-  type Executor,
-  type Instant,
-  type RunId,
-  type Run,
-} from "@perdure/protocol";
+import { assert, AssertionError, type Executor, type Instant, type RunId, type Run } from "@perdure/protocol";
 import type { Action } from "./actions.ts";
 import { AttemptHandle } from "./attempt-handle.ts";
 import { Batch, type Counters } from "./batch.ts";
@@ -30,7 +22,7 @@ import { checkLimits, DEFAULT_LIMITS, type Limits } from "./limits.ts";
 import { NeedsFinder } from "./needs.ts";
 import type { Clock, Observer, Scheduler } from "./ports.ts";
 import { ReadyList } from "./ready-list.ts";
-import type { Needs, Store } from "./store.ts";
+import type { LoadedStart, Needs, Store } from "./store.ts";
 import { type LiveAttempt, streamsOf, View } from "./view.ts";
 
 export interface LoopOptions {
@@ -347,6 +339,9 @@ export class Loop {
       case "arm":
         this.#arm(action.at);
         return;
+      case "imageLost":
+        this.#observer?.imageLost?.(action.run, action.entry, action.reason);
+        return;
       case "retentionPage":
         this.#planRetention(action.lastSeq === null ? this.#retentionEveryMs : 0, action.lastSeq ?? 0);
         return;
@@ -363,18 +358,24 @@ export class Loop {
   #launch(run: Run, token: number, fresh: boolean): void {
     const handle = new AttemptHandle(run, token, this);
     this.#attempts.set(run.id, handle);
-    if (fresh && run.key === null) handle.begin(this.#executor, { entries: [], state: null });
+    if (fresh && run.key === null) handle.begin(this.#executor, { image: null, entries: [], state: null });
     else {
-      this.#store.loadStart(run, 1).then(
-        (start) => {
-          const live = this.#view.runs.get(run.id)?.attempt;
-          if (live?.token !== token) return; // Ended before it began.
-          openSteps(start.entries, live);
-          handle.begin(this.#executor, start);
-        },
+      this.#store.loadStart(run).then(
+        (start) => this.#begin(handle, run.id, token, start),
         (error: unknown) => this.#fail(error),
       );
     }
+  }
+
+  #begin(handle: AttemptHandle, id: RunId, token: number, start: LoadedStart): void {
+    for (const { entry, reason } of start.damaged) this.#observer?.imageLost?.(id, entry, reason);
+    if (start.damaged.length > 0)
+      this.enqueue({ type: "forgetImages", run: id, entries: start.damaged.map(({ entry }) => entry) });
+    const run = this.#view.runs.get(id);
+    if (run === undefined || run.attempt?.token !== token) return; // Ended before it began.
+    run.images ??= start.images;
+    startedFrom(start, run.attempt);
+    handle.begin(this.#executor, start);
   }
 
   /** Runs that wait for room get it, as far as there is some; else blocked attempts are asked to make some. */
@@ -484,8 +485,13 @@ export class LoopClosedError extends Error {
 }
 
 /** Steps whose command is journaled and whose result is not: only for them a result is accepted (E2). */
-function openSteps(entries: readonly Entry[], attempt: LiveAttempt): void {
+function startedFrom({ image, entries }: LoadedStart, attempt: LiveAttempt): void {
   const { open } = attempt;
+  if (image !== null) {
+    attempt.image = image.info.entry;
+    const first = entries.find((entry) => entry.kind === "command");
+    attempt.imaged = first === undefined ? attempt.commands : first.id - 1;
+  }
   for (const entry of entries) {
     if (entry.kind === "command" && entry.command.type === "step" && entry.result === undefined) {
       open.add(entry.id);

@@ -1,11 +1,13 @@
 // The memory store: the Store port without a disk
 // ===============================================
 // `createMemoryStorage()` is the disk, `openMemoryStore(storage)` a connection to it: two hosts may compete for one
-// disk, and a host that died is opened again. It passes the same contract as the stores on real disks (T1 to T6), which
+// disk, and a host that died is opened again. It passes the same contract as the stores on real disks (T1 to T7), which
 // is what licenses the simulator to stand in for them. Nothing outlives the process.
 
 import { assert, FencedError, type Instant, type Run, type RunId, StoreWriteError } from "@perdure/protocol";
+import type { Artifacts } from "./artifacts.ts";
 import { applyMutations } from "./memory-store/apply.ts";
+import { MemoryArtifacts } from "./memory-store/artifacts.ts";
 import { load, loadRunning, loadStart } from "./memory-store/load.ts";
 import { MemoryReader } from "./memory-store/reader.ts";
 import type { CommitFate, MemoryStorage } from "./memory-store/storage.ts";
@@ -21,6 +23,7 @@ export function openMemoryStore(storage: MemoryStorage): Store {
 
 class MemoryStore implements Store {
   readonly reader: StoreReader;
+  readonly artifacts: Artifacts;
   readonly #storage: MemoryStorage;
   #closed = false;
   /** The commit before this one, so that delayed commits keep their order. */
@@ -29,6 +32,7 @@ class MemoryStore implements Store {
   constructor(storage: MemoryStorage) {
     this.#storage = storage;
     this.reader = new MemoryReader(storage.data);
+    this.artifacts = new MemoryArtifacts(storage.data);
   }
 
   async acquire(_owner: string): Promise<Acquired> {
@@ -43,9 +47,9 @@ class MemoryStore implements Store {
     return load(this.#storage.data, needs);
   }
 
-  async loadStart(run: Run, from: number): Promise<LoadedStart> {
+  async loadStart(run: Run): Promise<LoadedStart> {
     this.#assertOpen();
-    return loadStart(this.#storage.data, run, from);
+    return loadStart(this.#storage.data, run);
   }
 
   async commit(commit: Commit): Promise<void> {

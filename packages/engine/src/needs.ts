@@ -33,6 +33,7 @@ class Missing {
   readonly children: Set<RunId> = new Set();
   readonly commands: Map<string, { run: number; id: number }> = new Map();
   readonly tails: Map<number, { run: number; from: number }> = new Map();
+  readonly images: Map<number, { run: number; id: RunId }> = new Map();
   readonly streams: Map<string, StreamRef> = new Map();
   readonly ranges: Map<string, { stream: StreamRef; from: number }> = new Map();
   timers: Needs["timers"] = null;
@@ -51,6 +52,7 @@ class Missing {
       children: [...this.children],
       commands: [...this.commands.values()],
       tails: [...this.tails.values()],
+      images: [...this.images.values()],
       streams: [...this.streams.values()],
       ranges: [...this.ranges.values()],
       timers: this.timers,
@@ -83,6 +85,14 @@ export class NeedsFinder {
       case "append":
         this.#stream(this.#view.runs.get(event.run), event.stream);
         return;
+      case "image":
+      case "imageUnusable":
+        if (this.#view.runs.get(event.run)?.attempt?.token === event.attempt) this.#images(event.run);
+        return;
+      case "nameMoment":
+      case "forgetImages":
+        this.#images(event.run);
+        return;
       case "retrying":
       case "suspend":
         return; // Only the live run itself, which is hot.
@@ -107,8 +117,6 @@ export class NeedsFinder {
       case "pause":
       case "begin":
       case "resume":
-        this.#run(event.run);
-        return;
       case "purge":
         this.#run(event.run);
         return;
@@ -198,6 +206,13 @@ export class NeedsFinder {
     return known;
   }
 
+  #images(id: RunId): void {
+    const run = this.#run(id);
+    if (run === undefined || run.images !== null) return;
+    this.#missing.images.set(run.record.seq, { run: run.record.seq, id });
+    this.#missing.any = true;
+  }
+
   #key(name: KeyName): void {
     const text = keyText(name.service, name.key);
     if (this.#view.keys.has(text)) return;
@@ -237,7 +252,8 @@ export class NeedsFinder {
   /** What the end of a run touches. */
   #ending(run: HotRun | undefined): void {
     if (run === undefined) return;
-    const { key, parent, watched } = run.record;
+    const { key, parent, status, watched } = run.record;
+    if (status !== "scheduled" && status !== "queued") this.#images(run.record.id); // What has begun may have some.
     if (key !== null) this.#keyOfRun(run);
     if (parent !== null && parent.awaited) this.#parents(parent.run);
     if (watched) this.#waiters({ kind: "run", run: run.record.id });
@@ -310,8 +326,10 @@ export class NeedsFinder {
   /** The result of a step may go into a stream. */
   #result(id: RunId, command: number): void {
     const run = this.#view.runs.get(id);
-    const streams = run?.attempt?.streams ?? null;
-    if (streams !== null) this.#stream(run, streams.into.get(command));
+    const attempt = run?.attempt ?? null;
+    if (run === undefined || attempt === null) return;
+    if (attempt.streams !== null) this.#stream(run, attempt.streams.into.get(command));
+    if (command <= attempt.imaged && !attempt.open.has(command)) this.#settle(id, command);
   }
 
   #stream(run: HotRun | undefined, name: string | undefined): StreamRef | undefined {

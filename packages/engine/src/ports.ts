@@ -1,6 +1,6 @@
 // What the loop is given instead of an environment. The host implements these with Node, the simulator with one seed.
 
-import type { Instant } from "@perdure/protocol";
+import type { Instant, RunId } from "@perdure/protocol";
 import type { Mutation } from "./store.ts";
 
 export interface Clock {
@@ -19,4 +19,6 @@ export interface Observer {
   committed(mutations: readonly Mutation[], now: Instant): void;
   /** A batch was decided and committed: how many events it held, and how long the store took. */
   batch?(events: number, mutations: number): void;
+  /** An image is damaged or cannot be read, and is forgotten: the run goes on from the one before, with a longer journal. */
+  imageLost?(run: RunId, entry: number, reason: string): void;
 }

@@ -13,11 +13,14 @@
 //     (run, command), names and keys by code point, items of a stream by offset.
 // T6. An entry with `kept` comes back with its result, byte for byte, from the items that it names; where they were
 //     trimmed, with a failure that says so (P0038). Its bytes stand in the stream alone.
+// T7. The bytes of images are stored once per hash, and are there as long as a run has an image of that hash. What comes
+//     back has that hash: an image whose bytes are damaged is passed over for the one before, and named.
 //
 // Stores never decide anything: what belongs together is decided by the engine and arrives in one commit.
 
 import {
   type Entry,
+  type ImageInfo,
   type Instant,
   isFinished,
   type Payload,
@@ -26,8 +29,10 @@ import {
   type RunId,
   type RunStatus,
   type StreamOwner,
+  type StartImage,
   type StreamRef,
 } from "@perdure/protocol";
+import type { Artifacts } from "./artifacts.ts";
 
 /** A service's or object's key; `null` keys do not queue and have no state. */
 export interface KeyName {
@@ -78,13 +83,13 @@ export type Mutation =
   | { readonly type: "updateRun"; readonly run: Run }
   /** A queued run gets its key's turn: status `running`, `changedAt`. The run need not be loaded for that. */
   | { readonly type: "promoteRun"; readonly id: RunId; readonly at: Instant }
-  /** Removes the run with its journal, timers, the streams that it owns and the waits of its own commands. */
+  /** Removes the run with its journal, images, timers, the streams that it owns and the waits of its own commands. */
   | { readonly type: "deleteRun"; readonly run: number; readonly id: RunId }
   /** `commands`: how many commands the journal holds, this entry included. */
   | { readonly type: "appendEntry"; readonly run: number; readonly entry: Entry; readonly commands: number }
   /**
    * Removes the entries from index `from` on. `commands` is how many commands are left: timers of kind `sleep` and waits
-   * of later commands go too, and all timers of other kinds.
+   * of later commands go too, all timers of other kinds, and images that have seen what goes.
    */
   | {
       readonly type: "truncate";
@@ -104,6 +109,17 @@ export type Mutation =
     }
   /** Removes the items before that offset. The ones after keep theirs. */
   | { readonly type: "trimStream"; readonly stream: StreamRef; readonly before: number }
+  /** `bytes`: null where those of that hash are stored already. Images are added in order of `info.entry`. */
+  | {
+      readonly type: "addImage";
+      readonly run: number;
+      readonly info: ImageInfo;
+      readonly bytes: Uint8Array | null;
+    }
+  /** `null` takes the name away. */
+  | { readonly type: "nameImage"; readonly run: number; readonly entry: number; readonly name: string | null }
+  /** Those that are not there are passed over. */
+  | { readonly type: "dropImages"; readonly run: number; readonly entries: readonly number[] }
   | { readonly type: "addTimer"; readonly timer: Timer }
   | { readonly type: "removeTimer"; readonly timer: Timer }
   | { readonly type: "setState"; readonly key: KeyName; readonly name: string; readonly value: Payload }
@@ -138,6 +154,8 @@ export interface Needs {
   readonly commands: readonly { readonly run: number; readonly id: number }[];
   /** The entries of a run from index `from` on. */
   readonly tails: readonly { readonly run: number; readonly from: number }[];
+  /** Images of runs. */
+  readonly images: readonly { readonly run: number; readonly id: RunId }[];
   /** Where streams begin and end. */
   readonly streams: readonly StreamRef[];
   /** The items of a stream from an offset on, all of them. */
@@ -198,6 +216,8 @@ export interface Loaded {
   readonly children: readonly { readonly parent: RunId; readonly children: readonly LoadedRun[] }[];
   readonly commands: readonly LoadedCommand[];
   readonly tails: readonly { readonly run: number; readonly from: number; readonly entries: readonly Entry[] }[];
+  /** In order of their entries. */
+  readonly images: readonly { readonly id: RunId; readonly images: readonly ImageInfo[] }[];
   readonly streams: readonly LoadedStream[];
   readonly ranges: readonly LoadedRange[];
   readonly timers: readonly Timer[];
@@ -216,17 +236,24 @@ export interface Acquired {
 
 /** All that an attempt's start needs. */
 export interface LoadedStart {
+  /** The newest image whose bytes are whole (T7). */
+  readonly image: StartImage | null;
+  /** Those after the image; all of them where there is none. */
   readonly entries: readonly Entry[];
-  /** State of the run's key; null for unkeyed runs. */
+  /** State of the run's key; null for unkeyed runs, and where an image is given, which holds its own. */
   readonly state: ReadonlyMap<string, Payload> | null;
+  /** All that are stored, in order of their entries. */
+  readonly images: readonly ImageInfo[];
+  /** Entries of the images that were passed over, newest first, and what is wrong with them. */
+  readonly damaged: readonly { readonly entry: number; readonly reason: string }[];
 }
 
 export interface Store {
   /** Takes the partition: from now on only commits under the returned epoch succeed. */
   acquire(owner: string): Promise<Acquired>;
   load(needs: Needs): Promise<Loaded>;
-  /** Journal and state for an attempt. Entries with index < `from` are left out (an image holds them). */
-  loadStart(run: Run, from: number): Promise<LoadedStart>;
+  /** Image, journal and state for an attempt, all of one moment. */
+  loadStart(run: Run): Promise<LoadedStart>;
   /** Commits are applied in the order of the calls. @throws FencedError, StoreWriteError. */
   commit(commit: Commit): Promise<void>;
   /** Runs in status `running` with seq > `afterSeq`, in order of seq: what has to be started after a crash. */
@@ -234,6 +261,7 @@ export interface Store {
   /** When the next timer is due; null: none. */
   nextTimer(): Promise<Instant | null>;
   readonly reader: StoreReader;
+  readonly artifacts: Artifacts;
   close(): Promise<void>;
 }
 
@@ -280,6 +308,8 @@ export interface StoreReader {
   run(id: RunId): Promise<Run | null>;
   /** Entries with index > `after`, at most `limit`. */
   journal(id: RunId, after: number, limit: number): Promise<readonly Entry[]>;
+  /** In order of their entries. */
+  images(run: RunId): Promise<readonly ImageInfo[]>;
   counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>>;
   /** Keys of a service that have state, after `after` in order, at most `limit`. */
   stateKeys(service: string, after: string | null, limit: number): Promise<readonly string[]>;

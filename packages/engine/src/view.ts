@@ -13,6 +13,7 @@ import {
   assert,
   type Command,
   type Entry,
+  type ImageInfo,
   type Payload,
   type Result,
   type Run,
@@ -70,8 +71,14 @@ export interface LiveAttempt {
   streams: AttemptStreams | null;
   /** The last command id that the attempt has asked for or found in the journal. */
   commands: number;
-  /** Index of the last entry that was handed to the attempt. */
+  /** Index of the last entry with news that was handed to the attempt. */
   given: number;
+  /** Index of the last entry that was handed to it at all. */
+  told: number;
+  /** The image that it started from, by its entry; null: none. */
+  image: number | null;
+  /** Commands up to this one stand before what it was given at its start: whether they are open is not known. */
+  imaged: number;
 }
 
 export interface HotRun {
@@ -85,6 +92,8 @@ export interface HotRun {
   /** Deleted in this batch. */
   deleted: boolean;
   attempt: LiveAttempt | null;
+  /** In order of their entries; null: not known. */
+  images: readonly ImageInfo[] | null;
 }
 
 export interface HotKey {
@@ -169,7 +178,16 @@ export class View {
   }
 
   addFresh(record: Mutable<Run>): HotRun {
-    const run: HotRun = { record, entries: 0, commands: 0, fresh: true, dirty: false, deleted: false, attempt: null };
+    const run: HotRun = {
+      record,
+      entries: 0,
+      commands: 0,
+      fresh: true,
+      dirty: false,
+      deleted: false,
+      attempt: null,
+      images: [],
+    };
     this.runs.set(record.id, run);
     this.children.delete(record.id); // Those were of a deleted run of the same id.
     this.touched.add(run);
@@ -196,6 +214,7 @@ export class View {
     for (const { target, waiters } of loaded.waiters) this.waiters.set(waitTargetName(target), [...waiters]);
     for (const { key, state } of loaded.states) this.states.set(keyText(key.service, key.key), new Map(state));
     for (const { run, entries } of loaded.tails) this.tails.set(run, entries);
+    for (const { id, images } of loaded.images) this.#absorbImages(id, images);
     for (const stream of loaded.streams) this.#absorbStream(stream);
     for (const range of loaded.ranges) this.ranges.set(rangeText(streamKey(range.stream), range.from), range);
     for (const command of loaded.commands) this.commands.set(commandText(command.run, command.id), command);
@@ -212,11 +231,17 @@ export class View {
         dirty: false,
         deleted: false,
         attempt: null,
+        images: null,
       };
       this.runs.set(loaded.run.id, run);
       this.touched.add(run);
     }
     this.#bySeq.set(loaded.run.seq, loaded.run.id);
+  }
+
+  #absorbImages(id: RunId, images: readonly ImageInfo[]): void {
+    const run = this.runs.get(id);
+    if (run !== undefined) run.images ??= images;
   }
 
   #absorbStream({ stream, start, end }: LoadedStream): void {

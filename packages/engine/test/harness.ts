@@ -76,7 +76,7 @@ export const environment: Environment = {
   workflowId: (service, key) => runId(`flow/${service}/${key}`),
   retryPolicy: () => ({ ...DEFAULT_RETRY, maxAttempts: 3 }),
   retentionMs: () => 1_000,
-  deployment: "d1",
+  deployment: () => "d1",
 };
 
 /** Callbacks that wait for a turn or for a time; the test lets them go. */

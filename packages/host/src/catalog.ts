@@ -20,18 +20,29 @@ export interface Targets {
 /** A week. */
 export const RETENTION_MS_DEFAULT: number = 7 * 86_400_000;
 
+export interface CatalogOptions {
+  /** Names the code that runs start on now: one for all handlers, or one for each. */
+  readonly deployment?: string | Environment["deployment"];
+  readonly retentionMs?: number;
+}
+
 export class Catalog implements Environment {
   readonly targets: Targets;
-  readonly deployment: string | null;
+  readonly deployment: Environment["deployment"];
   readonly #retentionMs: number;
   readonly #services = new Map<
     string,
     { readonly service: ServiceManifest; readonly handlers: Map<string, HandlerManifest> }
   >();
 
-  constructor(targets: Targets, options: { readonly deployment?: string; readonly retentionMs?: number } = {}) {
+  /** The deployment of all handlers; null where it is not one. */
+  readonly version: string | null;
+
+  constructor(targets: Targets, options: CatalogOptions = {}) {
+    const { deployment = null } = options;
     this.targets = targets;
-    this.deployment = options.deployment ?? null;
+    this.version = typeof deployment === "function" ? null : deployment;
+    this.deployment = typeof deployment === "function" ? deployment : () => deployment;
     this.#retentionMs = options.retentionMs ?? RETENTION_MS_DEFAULT;
     for (const service of targets.manifests) {
       this.#services.set(service.name, {

@@ -1,6 +1,8 @@
 export { Catalog, RETENTION_MS_DEFAULT, type Targets } from "./catalog.ts";
 export { ChangeFeed, type Change, type NumberedChange, type Subscription } from "./change-feed.ts";
+export { createRoutedExecutor } from "./executors/routed.ts";
 export { createInProcessExecutor, type InProcessOptions } from "./executors/in-process.ts";
+export { hostFetch } from "./fetch.ts";
 export {
   describeEffect,
   EffectGuard,
@@ -24,3 +26,8 @@ export {
 export type { StreamListener, StreamWatch } from "./stream-feed.ts";
 export { openDirectoryBlobs } from "./blobs/directory.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./stores/sqlite/open.ts";
+export { bundleModule, type BundleOptions, type IsolateBundle } from "./isolate/bundle/bundle-module.ts";
+export { createIsolateExecutor, type IsolateExecutor, type IsolateOptions } from "./isolate/executor.ts";
+export { withSourceMap } from "./isolate/stack-traces.ts";
+export type { IsolateFigures } from "./isolate/figures.ts";
+export { loadHostModules, type HostFunction, type HostModule } from "./isolate/bundle/host-modules.ts";

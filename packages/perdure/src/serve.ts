@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   Catalog,
   createInProcessExecutor,
+  createRoutedExecutor,
   describeEffect,
   EffectGuard,
   installWatches,
@@ -13,12 +14,20 @@ import {
   RETENTION_MS_DEFAULT,
   Runtime,
   type GuardMode,
+  type IsolateOptions,
 } from "@perdure/host";
-import type { Limits } from "@perdure/engine";
-import { isPerdureError, ValidationError, type DurationMs, type ServiceManifest } from "@perdure/protocol";
+import type { Limits, Store } from "@perdure/engine";
+import {
+  isPerdureError,
+  ValidationError,
+  type DurationMs,
+  type Executor,
+  type ServiceManifest,
+} from "@perdure/protocol";
 import { createRegistry, validate, type LogRecord, type Registry, type Servable } from "@perdure/sdk";
 import { models } from "@perdure/agents";
 import { providerFromHere } from "./provider-from-here.ts";
+import { openSnapshotMemory, type SnapshotMemory } from "./snapshot-memory.ts";
 import { callOnStart, needsForStored } from "./start-up.ts";
 import { VERSION } from "./version.ts";
 import { createServer, type AddressOptions, type ValidateInput } from "./server/index.ts";
@@ -45,6 +54,13 @@ export interface ServeOptions {
   readonly limits?: Partial<Limits>;
   /** How long a blocked attempt stays in memory before its run costs disk only. Default: a second. */
   readonly suspendAfterMs?: DurationMs;
+  /**
+   * Modules that export the definitions with `memory: "snapshot"`: paths or file URLs. Their code is bundled and loaded into
+   * isolates: `sources: [new URL("./agents.ts", import.meta.url)]`.
+   */
+  readonly sources?: readonly (string | URL)[];
+  /** Threads, limits and policy of isolates. */
+  readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits">;
   /** Where `ctx.log` and warnings go. Default: one line each on standard error. */
   readonly log?: (line: string) => void;
 }
@@ -79,14 +95,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ...stored,
       ...(hasModels ? [] : [models({ load: providerFromHere })]),
     ]);
+    const executors = await openExecutors(options, { registry, store, guard: guarding?.guard, log });
     const runtime = new Runtime({
       store,
-      catalog: new Catalog(registry, { retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT }),
-      executor: createInProcessExecutor(registry, {
-        log: (record) => log(formatLog(record)),
-        ...(guarding === null ? {} : { guard: guarding.guard }),
-        ...(options.suspendAfterMs === undefined ? {} : { suspendAfterMs: options.suspendAfterMs }),
+      catalog: new Catalog(registry, {
+        retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT,
+        deployment: executors.deployment,
       }),
+      executor: executors.executor,
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       onTrouble: (error, retryInMs) =>
         log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
@@ -121,6 +137,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       close: async (graceMs = GRACE_MS_DEFAULT) => {
         collecting.abort();
         await server.close(graceMs);
+        await executors.close();
         guarding?.uninstall();
       },
     };
@@ -129,6 +146,56 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     await store.close();
     throw error;
   }
+}
+
+interface Executors {
+  readonly executor: Executor;
+  readonly deployment: SnapshotMemory["deployment"];
+  close(): Promise<void>;
+}
+
+async function openExecutors(
+  options: ServeOptions,
+  {
+    registry,
+    store,
+    guard,
+    log,
+  }: {
+    readonly registry: Registry;
+    readonly store: Store;
+    readonly guard: EffectGuard | undefined;
+    readonly log: (line: string) => void;
+  },
+): Promise<Executors> {
+  const logRecord = (record: LogRecord): void => log(formatLog(record));
+  const snapshots = await openSnapshotMemory({
+    registry,
+    sources: options.sources ?? [],
+    artifacts: store.artifacts,
+    log: logRecord,
+    isolates: isolateOptions(options),
+  });
+  const inProcess = createInProcessExecutor(registry, {
+    log: logRecord,
+    ...(guard === undefined ? {} : { guard }),
+    ...(options.suspendAfterMs === undefined ? {} : { suspendAfterMs: options.suspendAfterMs }),
+  });
+  return {
+    executor: createRoutedExecutor(inProcess, snapshots.executor),
+    deployment: snapshots.deployment,
+    close: () => snapshots.executor.close(),
+  };
+}
+
+/** One setting for both kinds of memory, where the kind's own says nothing. */
+function isolateOptions({
+  suspendAfterMs,
+  isolates,
+}: ServeOptions): Pick<IsolateOptions, "threads" | "policy" | "limits"> {
+  return suspendAfterMs === undefined
+    ? { ...isolates }
+    : { ...isolates, policy: { warmMs: suspendAfterMs, ...isolates?.policy } };
 }
 
 function installGuard(

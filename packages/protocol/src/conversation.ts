@@ -1,18 +1,20 @@
 // The conversation between the engine and an executor
 // ===================================================
 // The engine calls `start`; the executor answers with commands and proposals, the engine with entries; the attempt ends
-// in exactly one of `end`, `suspend`, `error`. Every executor (in-process, worker, isolate, HTTP) speaks this.
+// in exactly one of `end`, `suspend`, `error`, `imageUnusable`. Every executor (in-process, worker, isolate, HTTP) speaks this.
 //
 //   starting ─▶ replaying ─▶ live ─▶ ended
 //
-// C1. After `end`, `suspend`, `error` or `abort` an attempt says nothing more; what it says is ignored.
-// C2. Entries reach an attempt in the order of the journal, each exactly once: the ones in `start`, then `notify`.
+// C1. After `end`, `suspend`, `error`, `imageUnusable` or `abort` an attempt says nothing more; what it says is ignored.
+// C2. Entries reach an attempt in the order of the journal, each exactly once: the ones in `start`, then `notify`. An
+//     attempt that starts from an image is owed the entries after it.
 // C3. `command` ids are the code's own count; the engine refuses a gap.
-// C4. `suspend` and `error` say how many entries the attempt has been given: if there are more by then, it starts again
-//     at once instead of waiting for something that is already there (E5).
+// C4. `suspend` says how many entries the attempt has seen, those in its image included: if there are more by then, it
+//     starts again at once instead of waiting for something that is already there (E5).
 
 import type { Awaiting, Command, Entry, Headers } from "./journal.ts";
 import type { RunId } from "./ids.ts";
+import type { CapturedImage, StartImage } from "./image.ts";
 import type { HandlerMode } from "./run.ts";
 import type { DurationMs, Instant } from "./time.ts";
 import type { Failure, Payload, Result } from "./payload.ts";
@@ -28,12 +30,23 @@ export interface AttemptStart {
   readonly idempotencyKey: string | null;
   readonly generation: number;
   readonly createdAt: Instant;
-  /** All entries so far, in order. */
+  /** The deployment whose code runs it; pinned when the run first starts. */
+  readonly deployment: string | null;
+  /** Where the attempt starts from; null: from the beginning. */
+  readonly image: StartImage | null;
+  /** The entries so far, in order: all of them, or those after `image.info.entry`. */
   readonly entries: readonly Entry[];
-  /** The key's whole state, for keyed handlers. */
+  /** The key's whole state, for keyed handlers; null where an image is given, which holds its own. */
   readonly state: ReadonlyMap<string, Payload> | null;
+  /** Of a fork: the entries up to `until` were made by that run, and by what its code knew of itself. */
+  readonly origin: AttemptOrigin | null;
   /** Failed tries of the handler since its last progress. */
   readonly tries: number;
+}
+
+export interface AttemptOrigin {
+  readonly run: RunId;
+  readonly until: number;
 }
 
 /** What an executor tells the engine about one attempt. None of these waits. */
@@ -53,6 +66,16 @@ export interface AttemptReplies {
   end(result: Result): void;
   suspend(awaiting: readonly Awaiting[], entriesSeen: number): void;
   error(failure: AttemptFailure): void;
+  /**
+   * The attempt's execution, captured while its code waits. At any time while the attempt lives; it becomes the run's with
+   * the commit that names it, and not before. Nothing has to come of it: an image may be refused or dropped.
+   */
+  image(image: CapturedImage): void;
+  /**
+   * The image that the attempt was started from is damaged or cannot be read, and nothing of it has run. The engine forgets
+   * it and starts again from the one before, with the longer tail.
+   */
+  imageUnusable(failure: Failure): void;
 }
 
 export interface AttemptFailure {

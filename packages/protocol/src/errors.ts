@@ -283,6 +283,13 @@ export class DefinitionError extends PerdureError {
   override readonly name = "DefinitionError";
 }
 
+/** A module cannot run inside an isolate: it asks for something that is there in Node only, or it cannot be bundled. */
+export class IsolateModuleError extends PerdureError {
+  static override readonly code = "P0055";
+  static override readonly retry = "pause";
+  override readonly name = "IsolateModuleError";
+}
+
 export class InvalidDurationError extends PerdureError {
   static override readonly code = "P0060";
   static override readonly status = 400;
@@ -355,6 +362,34 @@ export class BudgetExhaustedError extends TerminalError {
   ) {
     super(message, { ...options, status: 402 });
   }
+}
+
+/** The bytes of an image are not those of an image, or not whole: it is passed over for the one before. */
+export class ImageDamagedError extends PerdureError {
+  static override readonly code = "P0100";
+  static override readonly retry = "pause";
+  override readonly name = "ImageDamagedError";
+}
+
+/** An image was made by an engine, or needs a bundle or a base, that is not here. */
+export class ImageMismatchError extends PerdureError {
+  static override readonly code = "P0101";
+  static override readonly retry = "pause";
+  override readonly name = "ImageMismatchError";
+}
+
+/** Code inside an isolate used more time or memory than it is allowed. */
+export class IsolateLimitError extends PerdureError {
+  static override readonly code = "P0102";
+  static override readonly retry = "pause";
+  override readonly name = "IsolateLimitError";
+}
+
+/** Code inside an isolate calls a function of a host module that this process does not have. */
+export class HostFunctionMissingError extends PerdureError {
+  static override readonly code = "P0103";
+  static override readonly retry = "pause";
+  override readonly name = "HostFunctionMissingError";
 }
 
 /** A failure that came back over a boundary (a child run, a server) as an error that user code can catch. */

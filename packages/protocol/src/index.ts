@@ -41,7 +41,16 @@ export type { Kept, StreamOwner, StreamRef } from "./streams.ts";
 export { itemList, parseStream, streamOwner, streamText } from "./streams.ts";
 export type { HandlerManifest, RetryPolicy, ServiceKind, ServiceManifest } from "./manifest.ts";
 export { DEFAULT_RETRY } from "./manifest.ts";
-export type { Attempt, AttemptFailure, AttemptReplies, AttemptStart, Executor } from "./conversation.ts";
+export type {
+  Attempt,
+  AttemptFailure,
+  AttemptOrigin,
+  AttemptReplies,
+  AttemptStart,
+  Executor,
+} from "./conversation.ts";
+export { sha256 } from "./sha256.ts";
+export type { CapturedImage, ImageInfo, StartImage } from "./image.ts";
 export * from "./errors.ts";
 export type {
   ActionAnswer,

@@ -37,6 +37,8 @@ export interface ServiceManifest {
   readonly description?: string;
   /** An object made by agent(): its keys are sessions. */
   readonly agent?: true;
+  /** How runs are remembered: `snapshot`, by images of the isolate that they run in. Absent: by their journal alone. */
+  readonly memory?: "snapshot";
   readonly handlers: readonly HandlerManifest[];
 }
 

@@ -19,11 +19,13 @@ export type {
   UntypedSends,
 } from "./context/calls.ts";
 export type { CallOptions, Reconciled, RetryOptions, SendOptions, StepInfo, StepOptions } from "./context/options.ts";
+export type { FetchHeaders, FetchOptions, FetchResponse } from "./context/fetch.ts";
 export type { Stream, StreamWriter } from "./context/streams.ts";
 export type {
   AnyDefinition,
   DefinitionOptions,
   KeyedDefinition,
+  MemoryMode,
   ObjectDefinition,
   ObjectHandler,
   ObjectHandlers,
@@ -53,6 +55,8 @@ export { jsonSchemaOf, validate } from "./standard-schema.ts";
 export type {
   AbortControllerLike,
   AbortSignalLike,
+  FetchAnswer,
+  FetchRequest,
   HandlerScope,
   LogLevel,
   LogRecord,

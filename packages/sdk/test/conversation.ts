@@ -48,6 +48,9 @@ export class Conversation {
         idempotencyKey: null,
         generation: options.generation ?? 0,
         createdAt: START_TIME,
+        deployment: null,
+        image: null,
+        origin: null,
         entries,
         state: options.key === undefined ? null : new Map(),
         tries: 0,
@@ -69,6 +72,8 @@ export class Conversation {
         suspend: (awaiting, entriesSeen) => this.#say("suspend", awaiting, entriesSeen),
         error: (failure) =>
           this.#say("error", failure.behavior, failure.command, failure.failure.errorCode, failure.failure.message),
+        image: (image) => this.#say("image", image.entry),
+        imageUnusable: (failure) => this.#say("imageUnusable", failure.message),
       },
     );
   }

@@ -197,6 +197,9 @@ export class FakeEngine {
       idempotencyKey: null,
       generation: generation ?? 0,
       createdAt: START_TIME,
+      deployment: null,
+      image: null,
+      origin: null,
       entries: [...this.entries],
       state: key === undefined || lazyState === true ? null : new Map(this.state),
       tries: 0,
@@ -222,6 +225,8 @@ export class FakeEngine {
       end: (result) => say({ type: "end", result }),
       suspend: (awaiting, entriesSeen) => say({ type: "suspend", awaiting, entriesSeen }),
       error: (failure) => say({ type: "error", failure }),
+      image: () => undefined, // Replay needs none.
+      imageUnusable: () => undefined,
     });
   }
 

@@ -58,13 +58,13 @@ export interface CatalogueSettings {
 }
 
 export class Catalogue implements Environment {
-  readonly deployment: string | null;
+  readonly #deployment: string;
   readonly #retry: RetryPolicy;
   readonly #retentionMs: number;
   readonly #handlers: ReadonlyMap<string, HandlerManifest>;
 
   constructor(settings: CatalogueSettings) {
-    this.deployment = settings.deployment;
+    this.#deployment = settings.deployment;
     this.#retry = { ...DEFAULT_RETRY, ...settings.retry };
     this.#retentionMs = settings.retentionMs;
     const handlers = (settings.manifests ?? []).flatMap(({ name, handlers: all }) =>
@@ -106,6 +106,10 @@ export class Catalogue implements Environment {
     return handler === undefined
       ? this.#retry
       : (handler.retry ?? { ...this.#retry, maxAttempts: Number.POSITIVE_INFINITY });
+  }
+
+  deployment(): string {
+    return this.#deployment;
   }
 
   retentionMs(target: Target): number {

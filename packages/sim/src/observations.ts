@@ -9,7 +9,7 @@ export interface StoredRun {
 }
 
 /** How an attempt ended. `crash`: its host died. */
-export type AttemptEnd = "end" | "suspend" | "error" | "abort" | "crash";
+export type AttemptEnd = "end" | "suspend" | "error" | "imageUnusable" | "abort" | "crash";
 
 export type Observation =
   /** A host took the partition. */

@@ -36,7 +36,8 @@ function around(store: Store, changes: Partial<Store>): Store {
     reader: store.reader,
     acquire: (owner) => store.acquire(owner),
     load: (needs) => store.load(needs),
-    loadStart: (run, from) => store.loadStart(run, from),
+    loadStart: (run) => store.loadStart(run),
+    artifacts: store.artifacts,
     commit: (commit) => store.commit(commit),
     running: (afterSeq, limit) => store.running(afterSeq, limit),
     nextTimer: () => store.nextTimer(),
@@ -75,8 +76,8 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
       make: () => ({
         store: (store) =>
           around(store, {
-            loadStart: async (run, from) =>
-              store.loadStart(run, from).then((start) => ({ ...start, entries: withoutLastResult(start.entries) })),
+            loadStart: async (run) =>
+              store.loadStart(run).then((start) => ({ ...start, entries: withoutLastResult(start.entries) })),
           }),
       }),
     },
@@ -203,7 +204,6 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
             const start = ++starts;
             return {
               ...bound(environment),
-              deployment: environment.deployment,
               idempotentId: (target: Target, key: string) => environment.idempotentId(target, `${key} ${start}`),
             };
           },
@@ -243,7 +243,7 @@ function stuttering(replies: AttemptReplies): AttemptReplies {
 }
 
 /** The methods: a copy of the object would leave its private fields behind. */
-function bound(environment: Environment): Omit<Environment, "deployment"> {
+function bound(environment: Environment): Environment {
   return {
     mode: (target) => environment.mode(target),
     listens: (target) => environment.listens(target),
@@ -253,6 +253,7 @@ function bound(environment: Environment): Omit<Environment, "deployment"> {
     workflowId: (service, key) => environment.workflowId(service, key),
     retryPolicy: (target) => environment.retryPolicy(target),
     retentionMs: (target) => environment.retentionMs(target),
+    deployment: (target) => environment.deployment(target),
   };
 }
 
@@ -265,6 +266,8 @@ function deaf(replies: AttemptReplies): AttemptReplies {
     end: (result) => replies.end(result),
     suspend: (awaiting) => replies.suspend(awaiting, Number.MAX_SAFE_INTEGER),
     error: (failure) => replies.error(failure),
+    image: (image) => replies.image(image),
+    imageUnusable: (failure) => replies.imageUnusable(failure),
   };
 }
 

@@ -3,6 +3,7 @@
 
 import {
   type Acquired,
+  type Artifacts,
   type Commit,
   type Loaded,
   type LoadedKey,
@@ -65,8 +66,12 @@ export class SimStore implements Store {
     return key.queue.length <= keyQueuePage ? key : { ...key, queue: key.queue.slice(0, keyQueuePage), more: true };
   }
 
-  loadStart(run: Run, from: number): Promise<LoadedStart> {
-    return this.#read(() => this.#inner.loadStart(run, from));
+  get artifacts(): Artifacts {
+    return this.#inner.artifacts;
+  }
+
+  loadStart(run: Run): Promise<LoadedStart> {
+    return this.#read(() => this.#inner.loadStart(run));
   }
 
   async commit(commit: Commit): Promise<void> {

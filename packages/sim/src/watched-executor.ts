@@ -85,6 +85,11 @@ export class WatchedExecutor implements Executor {
         this.#over(run, attempt, "error");
         replies.error(failure);
       },
+      image: (image) => replies.image(image),
+      imageUnusable: (failure) => {
+        this.#over(run, attempt, "imageUnusable");
+        replies.imageUnusable(failure);
+      },
     };
   }
 

@@ -14,9 +14,9 @@
 // O2. A source that cannot be asked leaves the turn with the list that is known. Where none is, the turn waits for it, or goes
 //     on without its tools where the source is optional.
 
+import { sha256 } from "@perdure/protocol";
 import { CancelledError, isPerdureError, StepFailedError, type ObjectContext, type RetryOptions } from "@perdure/sdk";
 import { canonicalJson } from "../audit/canonical-json.ts";
-import { sha256 } from "../audit/sha256.ts";
 import type { Toolset } from "../tools/tool.ts";
 import type { Offer, OfferedTool, ToolSource } from "../tools/tool-source.ts";
 

@@ -6,9 +6,8 @@
 // H2. What is cut off at the end shows against a head that was kept elsewhere: nothing inside a chain says how long it is.
 // H3. An entry has no field that its hash does not cover.
 
-import { isPerdureError } from "@perdure/protocol";
+import { isPerdureError, sha256 } from "@perdure/protocol";
 import { canonicalJson } from "./canonical-json.ts";
-import { sha256 } from "./sha256.ts";
 import type { AuditEntry, AuditEvent, AuditHead } from "./types.ts";
 
 export const EMPTY_HEAD: AuditHead = { count: 0, hash: "0".repeat(64) };

@@ -5,7 +5,7 @@
 // another provider may cost something else.
 
 import type { LanguageModelV4Usage } from "@ai-sdk/provider";
-import { calcPrice, findProvider } from "@pydantic/genai-prices";
+import { calcPrice, findProvider } from "#price-registry";
 
 export type Cost = { readonly usd: number } | { readonly usd: null; readonly reason: string };
 

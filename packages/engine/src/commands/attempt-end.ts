@@ -21,7 +21,7 @@ import { queueUnknown } from "../moves/key-queue.ts";
 import { cancelTree, openChildren } from "./cancel.ts";
 import { setStatus } from "../moves/status.ts";
 import { keep } from "../moves/streams.ts";
-import type { HotRun, LiveAttempt } from "../view.ts";
+import { commandText, type HotRun, type LiveAttempt, streamsOf } from "../view.ts";
 
 type Of<T extends AttemptEvent["type"]> = Extract<AttemptEvent, { type: T }>;
 
@@ -42,11 +42,21 @@ export function propose(batch: Batch, event: Of<"propose">): void {
     writeHeld(batch, run, attempt, id - 1);
     attempt.held.shift();
     give(batch, run, appendCommand(batch, run, id, step.command, outcome(batch, run, attempt, id, result)));
-  } else if (attempt.open.delete(id)) {
+  } else if (attempt.open.delete(id) || isOpenInImage(batch, run, attempt, id)) {
     const { kept } = outcome(batch, run, attempt, id, result);
     complete(batch, run, id, result, kept);
   }
   // Otherwise the step is complete already: the first result is the only one (E2).
+}
+
+/** A step that was begun before the image that the attempt started from: the journal says whether it has a result (E2). */
+function isOpenInImage(batch: Batch, run: HotRun, attempt: LiveAttempt, id: number): boolean {
+  if (id > attempt.imaged) return false;
+  const known = batch.view.commands.get(commandText(run.record.seq, id));
+  const command = known?.entry?.command;
+  if (known === undefined || known.complete || command?.type !== "step") return false;
+  if (command.into !== undefined) streamsOf(attempt).into.set(id, command.into);
+  return true;
 }
 
 /** The result of a step as its entry has it: what goes into a stream is appended there. */
@@ -72,6 +82,7 @@ export function retrying(batch: Batch, event: Of<"retrying">): void {
   if (attempt.held.length > 0) writeHeld(batch, run, attempt, id);
   const entry = { kind: "retry", index: run.entries + 1, at: batch.now, id, tries, failure, retryAt } as const;
   batch.append(run, entry);
+  attempt.told = entry.index;
   // Told like any other entry (C2): before an at-most-once effect is tried again, its new intent has to be durable. But
   // it is no news to the attempt, so a suspend that crosses it has missed nothing.
   batch.actions.push({ type: "notify", run: run.record.id, attempt: attempt.token, entry });
@@ -131,7 +142,7 @@ export function attemptError(batch: Batch, event: Of<"error">): void {
   }
 }
 
-function retryLater(batch: Batch, run: HotRun, failure: Failure, delayMs: number | null): void {
+export function retryLater(batch: Batch, run: HotRun, failure: Failure, delayMs: number | null): void {
   const { service, handler, key } = run.record;
   const policy = batch.environment.retryPolicy(key === null ? { service, handler } : { service, handler, key });
   // Progress since the last failure starts the count anew: only a run that is stuck uses up its policy.

@@ -4,6 +4,7 @@ import { isFinished, type Entry, type NotificationEntry } from "@perdure/protoco
 import type { Batch } from "../batch.ts";
 import type { RunEvent, SettleEffect } from "../events.ts";
 import { abort, launch, wake } from "../moves/attempts.ts";
+import { forgetImagesFrom } from "../moves/images.ts";
 import { complete, recordCompletion, writeHeld } from "../moves/journal.ts";
 import { arrive, isExclusive } from "../moves/key-queue.ts";
 import { revive, setStatus } from "../moves/status.ts";
@@ -164,6 +165,7 @@ function cut(batch: Batch, run: HotRun, from: number, tail: readonly Entry[]): v
   const commands = run.commands - dropped;
   const { seq, id } = run.record;
   batch.mutations.push({ type: "truncate", run: seq, id, from, commands });
+  forgetImagesFrom(run, from);
   run.entries = from - 1;
   run.commands = commands;
   for (const entry of tail) {

@@ -2,6 +2,7 @@
 
 import {
   assert,
+  type ImageInfo,
   type Payload,
   type Result,
   type Run,
@@ -12,6 +13,7 @@ import {
 } from "@perdure/protocol";
 import { type KeyName, laneOf, type Mutation, type Timer, type Waiter, waitTargetName } from "../store.ts";
 import { copy } from "./copy.ts";
+import type { StoredBytes } from "./images.ts";
 import { compareText, compareTimers, lowerBound } from "./order.ts";
 import { setIn, type StorageData, type StoredRun } from "./storage.ts";
 import { endOf, ownerText, type StoredStream, withoutKept } from "./streams.ts";
@@ -61,6 +63,12 @@ class Writer {
         return this.#appendStream(mutation);
       case "trimStream":
         return this.#trimStream(mutation.stream, mutation.before);
+      case "addImage":
+        return this.#addImage(mutation.run, copy(mutation.info), mutation.bytes);
+      case "nameImage":
+        return this.#nameImage(mutation.run, mutation.entry, mutation.name);
+      case "dropImages":
+        return this.#dropImages(mutation.run, ({ entry }) => mutation.entries.includes(entry));
       case "addTimer":
         return this.#addTimer(copy(mutation.timer));
       case "removeTimer":
@@ -119,14 +127,14 @@ class Writer {
     const data = this.#data;
     assert(!data.seqs.has(run.id), `a run is inserted once: ${run.id}`);
     assert(!data.runs.has(run.seq), `a run number is given once: ${run.seq}`);
-    this.#set(data.runs, run.seq, { run, entries: [] });
+    this.#set(data.runs, run.seq, { run, entries: [], images: [] });
     this.#set(data.seqs, run.id, run.seq);
     if (run.parent !== null) this.#add(setIn(data.children, run.parent.run), run.seq);
     this.#fileInLane(run);
-    this.#count(run);
+    this.#raise(run);
   }
 
-  #count(run: Run): void {
+  #raise(run: Run): void {
     const data = this.#data;
     const { lastSeq, lastArrival } = data;
     if (run.seq <= lastSeq && run.arrival <= lastArrival) return;
@@ -154,7 +162,7 @@ class Writer {
     this.#undo.push(() => (stored.run = old));
     stored.run = run;
     this.#fileInLane(run);
-    this.#count(run);
+    this.#raise(run);
   }
 
   #updateRun(run: Run): void {
@@ -191,6 +199,7 @@ class Writer {
     if (siblings !== undefined) this.#drop(siblings, seq);
     this.#dropTimers(seq);
     this.#dropWaits(id);
+    this.#dropImages(seq, () => true);
     this.#delete(data.streams, ownerText({ run: id }));
     this.#delete(data.seqs, id);
     this.#delete(data.runs, seq);
@@ -240,6 +249,49 @@ class Writer {
     if (from <= entries.length) this.#splice(entries, from - 1, entries.length);
     this.#dropTimers(seq, (timer) => timer.kind !== "sleep" || timer.id > commands);
     this.#dropWaits(id, (waiter) => waiter.command > commands);
+    this.#dropImages(seq, ({ entry }) => entry >= from);
+  }
+
+  #addImage(seq: number, info: ImageInfo, bytes: Uint8Array | null): void {
+    const { imageBytes, runs } = this.#data;
+    const stored = runs.get(seq);
+    assert(stored !== undefined, `an image needs its run: ${seq}`);
+    const last = stored.images.at(-1);
+    assert(
+      last === undefined || last.entry < info.entry,
+      `image ${info.entry} of run ${seq} comes after ${last?.entry}`,
+    );
+    const known = imageBytes.get(info.hash);
+    assert(known !== undefined || bytes !== null, `there are no bytes of the image ${info.hash}`);
+    if (known !== undefined) this.#count(known, 1);
+    else if (bytes !== null) this.#set(imageBytes, info.hash, { bytes: new Uint8Array(bytes), refs: 1 });
+    this.#splice(stored.images, stored.images.length, 0, info);
+  }
+
+  #nameImage(seq: number, entry: number, name: string | null): void {
+    const images = this.#data.runs.get(seq)?.images ?? [];
+    const at = images.findIndex((info) => info.entry === entry);
+    const info = images[at];
+    assert(info !== undefined, `run ${seq} has no image at entry ${entry}`);
+    this.#splice(images, at, 1, { ...info, name });
+  }
+
+  #dropImages(seq: number, which: (info: ImageInfo) => boolean): void {
+    const images = this.#data.runs.get(seq)?.images ?? [];
+    for (let i = images.length - 1; i >= 0; i -= 1) {
+      const info = images[i];
+      if (info === undefined || !which(info)) continue;
+      this.#splice(images, i, 1);
+      const stored = this.#data.imageBytes.get(info.hash);
+      if (stored === undefined) continue;
+      this.#count(stored, -1);
+      if (stored.refs === 0) this.#delete(this.#data.imageBytes, info.hash);
+    }
+  }
+
+  #count(stored: StoredBytes, by: number): void {
+    this.#undo.push(() => (stored.refs -= by));
+    stored.refs += by;
   }
 
   #addTimer(timer: Timer): void {

@@ -18,6 +18,7 @@ import {
 } from "../store.ts";
 import { laneText } from "./apply.ts";
 import { copy } from "./copy.ts";
+import { imagesOf, newestWhole } from "./images.ts";
 import { compareText } from "./order.ts";
 import type { StorageData, StoredRun } from "./storage.ts";
 import { loadRange, loadStream, rebuilt } from "./streams.ts";
@@ -36,6 +37,7 @@ export function load(data: StorageData, needs: Needs): Loaded {
     children: needs.children.map((parent) => ({ parent, children: loadChildren(data, parent) })),
     commands: needs.commands.map(({ run, id }) => loadCommand(data, run, id)),
     tails: needs.tails.map(({ run, from }) => ({ run, from, entries: entriesFrom(data, run, from) })),
+    images: needs.images.map(({ run, id }) => ({ id, images: imagesOf(data, run) })),
     streams: needs.streams.map((stream) => loadStream(data, stream)),
     ranges: needs.ranges.map(({ stream, from }) => loadRange(data, stream, from)),
     timers: needs.timers === null ? [] : loadTimers(data, needs.timers),
@@ -43,9 +45,11 @@ export function load(data: StorageData, needs: Needs): Loaded {
   };
 }
 
-export function loadStart(data: StorageData, run: Run, from: number): LoadedStart {
-  const state = run.key === null ? null : loadState(data, { service: run.service, key: run.key });
-  return { entries: entriesFrom(data, run.seq, from), state };
+export function loadStart(data: StorageData, run: Run): LoadedStart {
+  const { image, damaged } = newestWhole(data, run);
+  const state = run.key === null || image !== null ? null : loadState(data, { service: run.service, key: run.key });
+  const entries = entriesFrom(data, run.seq, (image?.info.entry ?? 0) + 1);
+  return { image, entries, state, images: imagesOf(data, run.seq), damaged };
 }
 
 function entriesFrom(data: StorageData, run: number, from: number): Entry[] {

@@ -4,6 +4,7 @@ import {
   BadRequestError,
   BUILT_IN_PREFIX,
   type Entry,
+  type ImageInfo,
   type Payload,
   type Run,
   type RunId,
@@ -13,6 +14,7 @@ import {
 } from "@perdure/protocol";
 import type { KeyName, NamedStream, RunFilter, StoreReader, StreamPage } from "../store.ts";
 import { copy } from "./copy.ts";
+import { imagesOf } from "./images.ts";
 import { loadState, readEntries, storedInOrder } from "./load.ts";
 import { compareText } from "./order.ts";
 import type { StorageData } from "./storage.ts";
@@ -41,6 +43,10 @@ export class MemoryReader implements StoreReader {
   async journal(id: RunId, after: number, limit: number): Promise<readonly Entry[]> {
     const stored = this.#data.runs.get(this.#data.seqs.get(id) ?? 0);
     return readEntries(this.#data, stored, Math.max(0, after), Math.max(0, after) + limit);
+  }
+
+  async images(id: RunId): Promise<readonly ImageInfo[]> {
+    return imagesOf(this.#data, this.#data.seqs.get(id) ?? 0);
   }
 
   async counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>> {
@@ -78,6 +84,8 @@ export class MemoryReader implements StoreReader {
     for (const stored of runs.values()) entries += stored.entries.length;
     for (const service of state.values()) for (const names of service.values()) values += names.size;
     for (const { list } of waiters.values()) waits += list.length;
+    let images = 0;
+    for (const stored of runs.values()) images += stored.images.length;
     let chunks = 0;
     for (const named of streams.values()) for (const stream of named.values()) chunks += stream.chunks.length;
     const settled = [...promises.values()].reduce((sum, names) => sum + names.size, 0);
@@ -91,6 +99,8 @@ export class MemoryReader implements StoreReader {
       waiters: waits,
       streams: [...streams.values()].reduce((sum, named) => sum + named.size, 0),
       chunks,
+      images,
+      artifacts: this.#data.artifacts.size,
     };
   }
 }

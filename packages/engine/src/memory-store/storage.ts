@@ -5,13 +5,17 @@
 //
 // Changes are made through an undo log: a batch that breaks a rule half way leaves nothing behind (T1).
 
-import type { Entry, Payload, Result, Run, RunId } from "@perdure/protocol";
+import type { Entry, ImageInfo, Payload, Result, Run, RunId } from "@perdure/protocol";
+import type { Artifact } from "../artifacts.ts";
 import type { Commit, Timer, Waiter } from "../store.ts";
+import type { StoredBytes } from "./images.ts";
 import type { StoredStream } from "./streams.ts";
 
 export interface StoredRun {
   run: Run;
   readonly entries: Entry[];
+  /** In order of their entries. */
+  readonly images: ImageInfo[];
 }
 
 /** Waiters of one target, in order of (run, command). */
@@ -54,6 +58,9 @@ export interface StorageData {
   readonly waiters: Map<string, StoredWaiters>;
   /** Targets that the commands of a run wait for. */
   readonly waits: Map<RunId, Set<string>>;
+  /** By hash. */
+  readonly imageBytes: Map<string, StoredBytes>;
+  readonly artifacts: Map<string, Artifact>;
 }
 
 /** An empty disk. The hooks may be changed at any time. */
@@ -74,6 +81,8 @@ export function createMemoryStorage(hooks: StorageHooks = {}): MemoryStorage {
       streams: new Map(),
       waiters: new Map(),
       waits: new Map(),
+      imageBytes: new Map(),
+      artifacts: new Map(),
     },
   };
 }

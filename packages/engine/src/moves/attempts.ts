@@ -17,11 +17,26 @@ export function launch(batch: Batch, run: HotRun): void {
   counters.live += 1;
   counters.attempt += 1;
   const token = counters.attempt;
-  run.attempt = { token, held: [], open: new Set(), streams: null, commands: run.commands, given: run.entries };
-  if (run.record.deployment === null && batch.environment.deployment !== null) {
-    if (run.fresh) run.record.deployment = batch.environment.deployment;
-  }
+  run.attempt = {
+    token,
+    held: [],
+    open: new Set(),
+    streams: null,
+    commands: run.commands,
+    given: run.entries,
+    told: run.entries,
+    image: null,
+    imaged: 0,
+  };
+  if (run.record.deployment === null) pin(batch, run);
   batch.actions.push({ type: "launch", run: { ...run.record }, attempt: token, fresh: run.fresh && run.entries === 0 });
+}
+
+/** From its first start on a run keeps the code that it started on. */
+function pin(batch: Batch, run: HotRun): void {
+  const { service, handler, key } = run.record;
+  const deployment = batch.environment.deployment(key === null ? { service, handler } : { service, handler, key });
+  if (deployment !== null) batch.change(run).deployment = deployment;
 }
 
 /** The attempt is over by its own word: it needs no abort. */

@@ -7,6 +7,7 @@ import type { Batch } from "../batch.ts";
 import type { Waiter } from "../store.ts";
 import type { HotRun } from "../view.ts";
 import { abort, launch } from "./attempts.ts";
+import { dropSuperseded } from "./images.ts";
 import { complete, signal } from "./journal.ts";
 import { isExclusive, leave } from "./key-queue.ts";
 import { setStatus } from "./status.ts";
@@ -34,6 +35,7 @@ export function finish(batch: Batch, run: HotRun, result: Result): void {
   record.retry = null;
   record.cancelling = null;
   if (record.trims !== null) trimStreams(batch, run);
+  if (run.images !== null) dropSuperseded(batch, run); // Not known where it never began.
   if (isExclusive(run)) leave(batch, run);
   // Watchers first: the parent may be among them by a second, idempotent call, and its cancel may be due after this.
   if (record.watched) tellWatchers(batch, run, result);

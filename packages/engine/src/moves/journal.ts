@@ -45,6 +45,7 @@ export function appendCommand(
 export function give(batch: Batch, run: HotRun, entry: CommandEntry | NotificationEntry): void {
   if (run.attempt === null) return;
   run.attempt.given = entry.index;
+  run.attempt.told = entry.index;
   batch.actions.push({ type: "notify", run: run.record.id, attempt: run.attempt.token, entry });
 }
 

@@ -1,7 +1,8 @@
-// The contract of the store port, as tests: T1 to T6 of store.ts, and what E1 to E7 ask of a store.
+// The contract of the store port, as tests: T1 to T7 of store.ts, and what E1 to E7 ask of a store.
 
 import { describe } from "vitest";
 import type { StoreContract } from "./store-harness.ts";
+import { describeImages } from "./store-images.ts";
 import { describeLoads } from "./store-loads.ts";
 import { describeProperties } from "./store-properties.ts";
 import { describeReader } from "./store-reader.ts";
@@ -15,6 +16,7 @@ export function describeStore(name: string, contract: StoreContract): void {
     describeLoads(contract);
     describeReader(contract);
     describeStreams(contract);
+    describeImages(contract);
     describeProperties(contract);
   });
 }

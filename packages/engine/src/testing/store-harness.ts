@@ -17,6 +17,8 @@ export interface OpenedStore {
   reopen(): Promise<Store>;
   /** Another connection to the same data beside the first; absent where only one process may have it open. */
   connect?(): Promise<Store>;
+  /** Changes bytes of an image where they are stored. */
+  damageImage(hash: string): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -137,6 +139,7 @@ export function needs(some: Partial<Needs>): Needs {
     children: [],
     commands: [],
     tails: [],
+    images: [],
     streams: [],
     ranges: [],
     timers: null,
@@ -173,6 +176,6 @@ export class Writer {
   }
 
   async journal(run: Run): Promise<readonly Entry[]> {
-    return (await this.store.loadStart(run, 1)).entries;
+    return (await this.store.load(needs({ tails: [{ run: run.seq, from: 1 }] }))).tails[0]?.entries ?? [];
   }
 }

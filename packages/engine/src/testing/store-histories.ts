@@ -8,6 +8,7 @@ import {
   type Result,
   type Run,
   RUN_STATUSES,
+  sha256,
   streamOwner,
   type StreamRef,
   streamText,
@@ -54,6 +55,8 @@ export interface Intent {
     | "stream"
     | "keep"
     | "trim"
+    | "image"
+    | "unimage"
     | "contradict"
     | "stale"
     | "reopen";
@@ -88,12 +91,14 @@ export function histories(large: number | undefined): fc.Arbitrary<History> {
     "wait",
     "stream",
     "keep",
+    "image",
   ] as const;
   const seldom = [
     "promote",
     "delete",
     "truncate",
     "trim",
+    "unimage",
     "untimer",
     "unstate",
     "contradict",
@@ -112,6 +117,8 @@ export function histories(large: number | undefined): fc.Arbitrary<History> {
 
 interface KnownRun {
   run: Run;
+  /** Entries of its images, in order. */
+  images: number[];
   entries: number;
   commands: number;
   /** Commands up to each entry, from entry 0 on. */
@@ -169,6 +176,10 @@ export class HistoryState {
         return known === undefined ? [] : this.#keep(known, intent);
       case "trim":
         return [this.#trim(streamAt(a), b)];
+      case "image":
+        return known === undefined ? [] : this.#image(known, intent);
+      case "unimage":
+        return known === undefined ? [] : this.#unimage(known, intent);
       case "contradict":
       case "stale":
       case "reopen":
@@ -193,7 +204,7 @@ export class HistoryState {
         arrival: keyed ? ++this.#arrival : 0,
       }),
     );
-    this.#runs.set(seq, { run, entries: 0, commands: 0, counts: [0] });
+    this.#runs.set(seq, { run, images: [], entries: 0, commands: 0, counts: [0] });
     return [{ type: "insertRun", run }];
   }
 
@@ -250,6 +261,26 @@ export class HistoryState {
     return [{ type: "deleteRun", run: run.seq, id: run.id }];
   }
 
+  /** Few contents, so that images of several runs are the same. */
+  #image(known: KnownRun, { b, c }: Intent): readonly Mutation[] {
+    const entry = known.entries;
+    if (entry === 0 || entry <= (known.images.at(-1) ?? 0)) return [];
+    known.images.push(entry);
+    const bytes = new Uint8Array((c % 3) * 4_000 + 5).fill(b % 4);
+    const name = c % 5 === 0 ? `name ${c}` : null;
+    const info = { entry, hash: sha256(bytes), base: sha256(`${b % 2}`), size: bytes.byteLength, at: c, name };
+    return [{ type: "addImage", run: known.run.seq, info, bytes }];
+  }
+
+  #unimage(known: KnownRun, { b, c }: Intent): readonly Mutation[] {
+    const run = known.run.seq;
+    const entry = known.images[b % Math.max(1, known.images.length)];
+    if (entry === undefined) return [{ type: "dropImages", run, entries: [c] }];
+    if (b % 3 === 0) return [{ type: "nameImage", run, entry, name: c % 2 === 0 ? null : `name ${c}` }];
+    known.images = known.images.filter((other) => other !== entry);
+    return [{ type: "dropImages", run, entries: [entry] }];
+  }
+
   #append(known: KnownRun, intent: Intent): readonly Mutation[] {
     const entry = entryOf(known, intent);
     known.entries = entry.index;
@@ -296,6 +327,7 @@ export class HistoryState {
 
   #truncate(known: KnownRun, from: number): readonly Mutation[] {
     known.entries = from - 1;
+    known.images = known.images.filter((entry) => entry < from);
     known.commands = known.counts[from - 1] ?? 0;
     return [{ type: "truncate", run: known.run.seq, id: known.run.id, from, commands: known.commands }];
   }

@@ -127,6 +127,7 @@ function describeLoadedRuns(test: StoreTest): void {
         children: [],
         commands: [],
         tails: [],
+        images: [],
         timers: [],
         finished: [],
         streams: [],
@@ -144,11 +145,17 @@ function describeLoadedRuns(test: StoreTest): void {
         value: "1",
       });
       await writer.commit({ type: "setState", key: { service: "inbox", key: "k" }, name: "\uFFFD", value: "2" });
-      expect([...((await writer.store.loadStart(keyed, 1)).state ?? [])]).toEqual([
+      expect([...((await writer.store.loadStart(keyed)).state ?? [])]).toEqual([
         ["\uFFFD", "2"],
         ["\u{1F98A}", "1"],
       ]);
-      expect(await writer.store.loadStart(runOf(2), 1)).toEqual({ entries: [], state: null });
+      expect(await writer.store.loadStart(runOf(2))).toEqual({
+        image: null,
+        entries: [],
+        state: null,
+        images: [],
+        damaged: [],
+      });
     });
   });
 }

@@ -1,4 +1,4 @@
-// Contract: whatever happens, a store looks as the memory store does (T1 to T6). Each random history is committed to
+// Contract: whatever happens, a store looks as the memory store does (T1 to T7). Each random history is committed to
 // both, and everything that the port can show is compared; contradictions and stale epochs are refused by both.
 
 import { AssertionError, FencedError, RUN_STATUSES } from "@perdure/protocol";
@@ -24,7 +24,7 @@ const SEQS: readonly number[] = Array.from({ length: 40 }, (_, i) => i + 1);
 
 export function describeProperties(contract: StoreContract): void {
   describe("random histories", () => {
-    test("T1 to T6: it looks as the memory store does", async () => {
+    test("T1 to T7: it looks as the memory store does", async () => {
       const property = fc.asyncProperty(histories(contract.largePayloadBytes), (history) =>
         compareHistories(contract, history),
       );
@@ -105,7 +105,7 @@ class Comparison {
     expect(await this.#store.running(0, 100)).toStrictEqual(await this.#model.running(0, 100));
     expect(await this.#store.nextTimer()).toBe(await this.#model.nextTimer());
     for (const { run } of model.runs) {
-      const [start, expected] = [await this.#store.loadStart(run, 1), await this.#model.loadStart(run, 1)];
+      const [start, expected] = [await this.#store.loadStart(run), await this.#model.loadStart(run)];
       expect(start).toStrictEqual(expected);
       expect([...(start.state ?? [])]).toStrictEqual([...(expected.state ?? [])]);
     }
@@ -157,6 +157,7 @@ function everything(): Needs {
     children: [1, 2, 3].map((run) => runIdOf(run)),
     commands,
     tails: SEQS.map((run) => ({ run, from: 2 })),
+    images: SEQS.flatMap((run) => [0, 1].map((partition) => ({ run, id: runIdOf(run, partition) }))),
     streams: STREAMS,
     ranges: STREAMS.map((stream) => ({ stream, from: 1 })),
     timers: { until: 25, limit: 7 },

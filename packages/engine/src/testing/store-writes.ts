@@ -111,7 +111,9 @@ function describeJournals(test: StoreTest): void {
       );
       expect(await writer.journal(runOf(1))).toStrictEqual(entries);
       const from = entries.length - 4;
-      expect((await writer.store.loadStart(runOf(1), from)).entries).toStrictEqual(entries.slice(from - 1));
+      expect((await writer.load({ tails: [{ run: 1, from }] })).tails[0]?.entries).toStrictEqual(
+        entries.slice(from - 1),
+      );
       const [loaded] = (await writer.load({ runs: [runIdOf(1)] })).runs;
       expect([loaded?.entries, loaded?.commands]).toEqual([entries.length, countCommands(entries, entries.length)]);
     });
@@ -319,7 +321,7 @@ function describePayloads(test: StoreTest, largeBytes: number): void {
       await writer.commit({ type: "updateRun", run: done });
       const again = await Writer.on(await reopen());
       expect(await again.run(run.id)).toStrictEqual(done);
-      const start = await again.store.loadStart(run, 1);
+      const start = await again.store.loadStart(run);
       expect(start.entries).toStrictEqual(entries);
       expect(start.state).toStrictEqual(new Map([["big", text("state")]]));
       expect((await again.load({ promises: [{ key: KEY, name: "big" }] })).promises[0]?.result).toStrictEqual(

@@ -2,6 +2,7 @@
 
 import type { Attempt, AttemptReplies, AttemptStart, Executor } from "@perdure/protocol";
 import { createExecutor, type ExecutorOptions, type LogRecord, type Registry, type SdkPorts } from "@perdure/sdk";
+import { hostFetch } from "../fetch.ts";
 import type { EffectGuard } from "../guard/effect-guard.ts";
 
 export interface InProcessOptions extends ExecutorOptions {
@@ -46,6 +47,7 @@ function nodePorts(log: (record: LogRecord) => void): SdkPorts {
       return () => cancel(timer);
     },
     createAbortController: () => new AbortController(),
+    fetch: hostFetch,
     log,
   };
 }
@@ -60,6 +62,8 @@ function outsideOf(guard: EffectGuard, executor: Executor): Executor {
     end: (...args) => guard.outside(() => replies.end(...args)),
     suspend: (...args) => guard.outside(() => replies.suspend(...args)),
     error: (...args) => guard.outside(() => replies.error(...args)),
+    image: (...args) => guard.outside(() => replies.image(...args)),
+    imageUnusable: (...args) => guard.outside(() => replies.imageUnusable(...args)),
   });
   return { start: (start: AttemptStart, replies: AttemptReplies): Attempt => executor.start(start, leave(replies)) };
 }

@@ -1,5 +1,6 @@
 // The seam between the command line and the server: the only file under cli/ that knows serve().
 
+import { resolve } from "node:path";
 import type { GuardMode } from "@perdure/host";
 import type { ServiceManifest } from "@perdure/protocol";
 import type { Servable } from "@perdure/sdk";
@@ -47,6 +48,7 @@ export async function startServer(options: ServeOptions, definitions: readonly S
     admin: { host: options.adminHost, port: options.adminPort },
     onTaken: options.mode === "dev" ? "next" : "fail",
     mode: options.mode,
+    sources: options.files.map((file) => resolve(options.cwd, file)),
     ...(options.guard === undefined ? {} : { guard: options.guard }),
     ...(options.retentionMs === undefined ? {} : { retentionMs: options.retentionMs }),
     ...(options.maxLive === undefined ? {} : { limits: { attemptsLiveMax: options.maxLive } }),

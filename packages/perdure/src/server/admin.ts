@@ -120,7 +120,7 @@ function serverRoutes(app: FastifyInstance, runtime: ServedRuntime, version: str
     "/version",
     { schema: { tags: ["server"], summary: "What runs here", response: answer("Version") } },
     async () => {
-      const { deployment } = runtime.catalog;
+      const deployment = runtime.catalog.version;
       return {
         version,
         node: process.version,

@@ -38,7 +38,7 @@ export async function metricsText(
   const { figures } = runtime;
   const out = new Exposition();
   out.metric("perdure_info", "gauge", "What runs here.", [
-    [1, { version, node: process.version, deployment: runtime.catalog.deployment ?? "" }],
+    [1, { version, node: process.version, deployment: runtime.catalog.version ?? "" }],
   ]);
   out.metric("perdure_up", "gauge", "1: questions are taken.", [[runtime.healthy && !runtime.draining ? 1 : 0]]);
   out.metric("perdure_start_time_seconds", "gauge", "When the runtime started, since the epoch.", [

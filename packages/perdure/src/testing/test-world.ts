@@ -16,7 +16,7 @@ import {
   type Scheduler,
   type StreamItem,
 } from "@perdure/engine";
-import { Catalog } from "@perdure/host";
+import { Catalog, hostFetch } from "@perdure/host";
 import {
   createExecutor,
   createRegistry,
@@ -365,6 +365,7 @@ export class TestWorld {
       afterTicks: (callback) => this.#soon(callback),
       delay: (ms, callback) => this.#delay(ms, callback),
       createAbortController: () => new AbortController(),
+      fetch: hostFetch,
       runStep: (scope, body) => this.#runStep(scope, body),
       ...(log === undefined ? {} : { log }),
     };

@@ -23,12 +23,14 @@ import {
 } from "@perdure/protocol";
 import type { Calls, RunHandle, Sends } from "../context/calls.ts";
 import type { Awakeable, Log, WorkflowContext, WorkflowPromise } from "../context/context.ts";
+import type { FetchOptions, FetchResponse } from "../context/fetch.ts";
 import type { CallOptions, SendOptions, StepInfo, StepOptions } from "../context/options.ts";
 import type { Stream } from "../context/streams.ts";
 import type { AnyDefinition } from "../definitions/service.ts";
 import type { ContextInternals } from "../internals.ts";
 import { encode, encodeRejection, encodeResult } from "../json.ts";
-import type { AbortSignalLike, LogLevel } from "../ports.ts";
+import type { AbortSignalLike, FetchAnswer, LogLevel } from "../ports.ts";
+import { fetchStep, JournaledResponse } from "./fetch-step.ts";
 import { CallWait, SendWait } from "./child-waits.ts";
 import { ReplayableRandom } from "./prng.ts";
 import type { ReplayAttempt } from "./replay-attempt.ts";
@@ -91,6 +93,15 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
 
   step<T>(name: string, fn: (info: StepInfo) => T | Promise<T>, options?: StepOptions<NoInfer<T>>): Promise<T> {
     return this.#attempt.step(name, fn, options as StepOptions | undefined) as Promise<T>;
+  }
+
+  async fetch(url: string | { readonly href: string }, options: FetchOptions = {}): Promise<FetchResponse> {
+    const {
+      name,
+      run,
+      options: stepOptions,
+    } = fetchStep(this.#attempt.ports, typeof url === "string" ? url : url.href, options);
+    return new JournaledResponse((await this.#attempt.step(name, run, stepOptions)) as FetchAnswer);
   }
 
   sleep(duration: DurationLike, name?: string): Promise<void> {

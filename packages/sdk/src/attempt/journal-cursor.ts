@@ -2,6 +2,8 @@
 //
 // First come the entries of the start (the past), then what arrives while it lives. The commands of the past can also be
 // looked up by their id, since code asks for a command before the cursor gets to it.
+//
+// An attempt whose heap was put back from an image stands behind the entries of the image. Its past is what came after.
 
 import type { CommandEntry, Entry } from "@perdure/protocol";
 
@@ -10,8 +12,12 @@ const NOTHING: readonly never[] = [];
 export class JournalCursor {
   #past: readonly Entry[];
   #pastAt = 0;
-  /** Commands of the past, by id - 1. */
+  /** Commands of the past, by id - 1 - #before. */
   #recorded: readonly CommandEntry[];
+  /** Commands that an image holds. */
+  #before = 0;
+  /** Commands that are known to stand in the journal. */
+  #durable: number;
   #arrived: Entry[] = [];
   #arrivedAt = 0;
   /** Highest index that the attempt was given. */
@@ -20,7 +26,18 @@ export class JournalCursor {
   constructor(past: readonly Entry[]) {
     this.#past = past;
     this.#recorded = past.length === 0 ? NOTHING : past.filter((entry) => entry.kind === "command");
+    this.#durable = this.#recorded.length;
     this.seen = past.at(-1)?.index ?? 0;
+  }
+
+  /** The image was put back: `past` is what the journal has after it. */
+  resume(past: readonly Entry[], commands: number): void {
+    this.#past = past;
+    this.#pastAt = 0;
+    this.#recorded = past.filter((entry) => entry.kind === "command");
+    this.#before = commands;
+    this.#durable = commands + this.#recorded.length;
+    this.seen = past.at(-1)?.index ?? this.seen;
   }
 
   /** There are entries of the start that were not met yet. */
@@ -33,12 +50,17 @@ export class JournalCursor {
     return this.#arrivedAt < this.#arrived.length;
   }
 
+  /** Commands that stood in the journal when the attempt began. */
   get recordedCount(): number {
-    return this.#recorded.length;
+    return this.#before + this.#recorded.length;
+  }
+
+  get durableCommands(): number {
+    return this.#durable;
   }
 
   recorded(id: number): CommandEntry | undefined {
-    return this.#recorded[id - 1];
+    return this.#recorded[id - 1 - this.#before];
   }
 
   /** The entry of the past that is met next. */
@@ -51,7 +73,10 @@ export class JournalCursor {
   }
 
   arrive(entries: readonly Entry[]): void {
-    for (const entry of entries) this.#arrived.push(entry);
+    for (const entry of entries) {
+      this.#arrived.push(entry);
+      if (entry.kind === "command") this.#durable = entry.id;
+    }
     this.seen = entries.at(-1)?.index ?? this.seen;
   }
 

@@ -16,6 +16,11 @@
 // A5. Whatever the code does at the same place of the journal, it is given the same: a promise that is settled at once
 //     live (read state, a kept signal) is settled at once on replay.
 //
+// An attempt may be imaged, heap and all (sdk/src/guest), and go on from the image in another process:
+// I1. It may be imaged while it waits, and all commands that it has asked for are in the journal: then the image is at an
+//     entry, and whatever came after that entry is met as on replay.
+// I2. What went on beside the heap (tries of steps, timers) is not in the image: it is begun again, as after a crash.
+//
 // Reading state of an exclusive handler (or of a workflow) is answered at once, before its entry is durable. That is
 // safe: nobody else may write the key meanwhile, so that after a crash the same value would be read, and the entry
 // stands before every later command. A shared handler reads beside a writer, so it asks the engine, and waits.
@@ -28,6 +33,7 @@ import type {
   Awaiting,
   Command,
   CommandEntry,
+  ContextMisuseError,
   Entry,
   Payload,
   Result,
@@ -37,7 +43,6 @@ import type {
 import {
   CANCEL_SIGNAL,
   CancelledError,
-  ContextMisuseError,
   FIRST_AWAKEABLE_SIGNAL,
   failureFrom,
   failureResult,
@@ -48,16 +53,19 @@ import type { StepOptions } from "../context/options.ts";
 import type { HandlerSpec } from "../definitions/handler.ts";
 import type { AbortControllerLike, AbortSignalLike, HandlerScope, LogLevel, SdkPorts } from "../ports.ts";
 import { retryAfterMs } from "./backoff.ts";
+import { awaitingOf } from "./awaiting.ts";
 import { HandlerContext } from "./handler-context.ts";
 import { readInput, writeOutput } from "./handler-payloads.ts";
 import { JournalCursor } from "./journal-cursor.ts";
 import type { LiveWrites } from "./live-writes.ts";
 import type { Divergence } from "./mismatch.ts";
 import { callerPosition, captureStack, mismatchError, sameCommand } from "./mismatch.ts";
+import { afterTheEnd, insideStep } from "./misuse.ts";
 import { never, rejected, settledNow } from "./promises.ts";
 import { Signals } from "./signals.ts";
 import { StateView } from "./state-view.ts";
 import type { StepFunction, StepHost } from "./step-task.ts";
+import { Stillness } from "./stillness.ts";
 import { stepCommand, StepTask } from "./step-task.ts";
 import { trimmedFailure } from "./stream-reference.ts";
 import type { Turns } from "./turns.ts";
@@ -124,9 +132,7 @@ export class ReplayAttempt implements Attempt, StepHost {
   #cancelGrace: (() => void) | undefined = undefined;
   /** How the handler ended, while there is still something to replay. */
   #outcome: { readonly result: Result; readonly how: string } | undefined = undefined;
-  /** When the sweep first saw it blocked, and what it had seen by then. */
-  #blockedAt = 0;
-  #blockedMark = -1;
+  readonly #stillness = new Stillness();
 
   constructor(start: AttemptStart, replies: AttemptReplies, options: AttemptOptions) {
     this.ports = options.ports;
@@ -235,18 +241,8 @@ export class ReplayAttempt implements Attempt, StepHost {
   }
 
   #misuse(): ContextMisuseError | undefined {
-    const { service, handler } = this.scope;
-    if (this.#over === "ended" || this.#outcome !== undefined) {
-      return new ContextMisuseError(
-        `ctx of ${service}/${handler} was used after its handler had ended: await everything before you return`,
-      );
-    }
-    if (this.#insideStep || this.ports.insideStep?.() === true) {
-      return new ContextMisuseError(
-        `ctx was used inside a step of ${service}/${handler}: a step is one effect and is not replayed; call ctx before or after it`,
-      );
-    }
-    return undefined;
+    if (this.#over === "ended" || this.#outcome !== undefined) return afterTheEnd(this.scope);
+    return this.#insideStep || this.ports.insideStep?.() === true ? insideStep(this.scope) : undefined;
   }
 
   /** Counts a command; compares it with the recorded one, or sends it. */
@@ -396,6 +392,25 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.#finish("aborted", reason);
   }
 
+  /** The entry that an image of it would stand at; undefined where it may not be imaged now (I1). */
+  get imageableAt(): number | undefined {
+    if (this.over || this.#busy || !this.#live || this.#cursor.behind || this.#outcome !== undefined) return undefined;
+    return this.#cursor.durableCommands === this.#issued ? this.#cursor.seen : undefined;
+  }
+
+  /** The heap was put back from an image: it goes on with what the journal has after it. */
+  resume(start: Pick<AttemptStart, "entries">): void {
+    this.#cursor.resume(start.entries, this.#issued);
+    this.#live = false; // What is to be begun again is begun when the entries were met.
+    this.#yielding = false;
+    for (const wait of [...this.#waits.values()]) {
+      if (!(wait instanceof StepTask)) continue;
+      wait.hold();
+      if (!wait.isHeld) this.#waits.delete(wait.id);
+    }
+    this.touch();
+  }
+
   awaiting(): readonly Awaiting[] | null {
     return this.#blockedOn();
   }
@@ -409,11 +424,8 @@ export class ReplayAttempt implements Attempt, StepHost {
   /** Called now and then, so that no wait needs a timer of its own. */
   sweep(now: number): void {
     const awaiting = this.#blockedOn();
-    const mark = awaiting === null ? -1 : this.#issued + this.#cursor.seen + this.#tries; // Grows with everything that happens.
-    if (awaiting === null || mark !== this.#blockedMark) {
-      this.#blockedMark = mark;
-      this.#blockedAt = now;
-    } else if (now - this.#blockedAt >= this.#options.suspendAfterMs) this.#suspend(awaiting);
+    const stillMs = this.#stillness.lasted(awaiting && this.#issued + this.#cursor.seen + this.#tries, now);
+    if (awaiting !== null && stillMs >= this.#options.suspendAfterMs) this.#suspend(awaiting);
   }
 
   // The cursor
@@ -458,6 +470,7 @@ export class ReplayAttempt implements Attempt, StepHost {
 
   /** True: code saw something. */
   #deliver(entry: Entry): boolean {
+    this.ports.delivering?.(entry.at);
     switch (entry.kind) {
       case "command":
       case "completion": {
@@ -553,14 +566,7 @@ export class ReplayAttempt implements Attempt, StepHost {
   /** What has to happen from outside before the code can go on; null while something goes on here. */
   #blockedOn(): Awaiting[] | null {
     if (this.over || this.#busy || !this.#live || this.#cursor.behind) return null;
-    const list: Awaiting[] = [];
-    for (const wait of this.#waits.values()) {
-      const awaiting = wait.awaiting();
-      if (awaiting === undefined) return null;
-      list.push(awaiting);
-    }
-    if (this.#signals !== undefined) list.push(...this.#signals.awaiting());
-    return list.length === 0 ? null : list; // Code that waits for something else cannot be woken.
+    return awaitingOf(this.#waits.values(), this.#signals);
   }
 
   #suspendIfAsked(): void {

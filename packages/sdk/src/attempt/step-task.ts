@@ -120,6 +120,15 @@ export class StepTask extends Wait {
     else this.#run();
   }
 
+  /** The heap was put back from an image: whatever was under way then is not any more (I2). */
+  hold(): void {
+    if (this.#state === "over") return;
+    this.#clearTimer();
+    this.#round += 1;
+    this.#controller = undefined;
+    this.#state = this.#state === "abandoned" ? "over" : "held";
+  }
+
   /** The command is in the journal since an earlier attempt, which left no result. */
   relaunch(): void {
     if (this.#atMostOnce) {
@@ -197,6 +206,16 @@ export class StepTask extends Wait {
     this.#controller = undefined;
     this.#round += 1;
     const round = this.#round;
+    const { ports } = this.#host;
+    if (ports.beginStep === undefined) this.#begin(round);
+    else {
+      ports.beginStep(() => {
+        if (round === this.#round && this.#state === "running" && !this.#host.over) this.#begin(round);
+      });
+    }
+  }
+
+  #begin(round: number): void {
     const timeout = this.#options?.timeout;
     if (timeout !== undefined) this.#watchTimeout(round, parseDuration(timeout));
     const value = this.#call(round, this.#fn);
@@ -427,6 +446,10 @@ export class StepTask extends Wait {
 /** The step's arguments. Getters, because most steps look at none of them. */
 class Info implements StepInfo {
   readonly #task: StepTask;
+
+  static taskOf(value: unknown): StepTask | undefined {
+    return typeof value === "object" && value !== null && #task in value ? value.#task : undefined;
+  }
   readonly attempt: number;
 
   constructor(task: StepTask, attempt: number) {
@@ -449,6 +472,12 @@ class Info implements StepInfo {
       return { write: (...items) => this.#task.write(this.attempt, name, items) };
     };
   }
+}
+
+/** Of a step's info: the info, and its step's command. Undefined for any other value. */
+export function stepInfoSource(value: unknown): { readonly info: StepInfo; readonly command: number } | undefined {
+  const task = Info.taskOf(value);
+  return task === undefined ? undefined : { info: value as StepInfo, command: task.id };
 }
 
 const REFUSED: unique symbol = Symbol("refused");

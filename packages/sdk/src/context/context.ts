@@ -12,6 +12,7 @@ import type { DurationLike, Headers, RunId } from "@perdure/protocol";
 import type { KeyedDefinition, ServiceDefinition } from "../definitions/service.ts";
 import type { AbortSignalLike } from "../ports.ts";
 import type { Calls, RunHandle, Sends, UntypedCalls, UntypedSends } from "./calls.ts";
+import type { FetchOptions, FetchResponse } from "./fetch.ts";
 import type { CallOptions, SendOptions, StepInfo, StepOptions } from "./options.ts";
 import type { Stream } from "./streams.ts";
 
@@ -34,6 +35,11 @@ export interface Context {
    * The result comes back as JSON gives it (and a `Uint8Array` as its bytes).
    */
   step<T>(name: string, fn: (info: StepInfo) => T | Promise<T>, options?: StepOptions<NoInfer<T>>): Promise<T>;
+  /**
+   * Sends a request as a step: its answer is journaled, and a request whose answer is there is not sent again. What is no
+   * `GET` carries the step's idempotency key, as the header `Idempotency-Key`.
+   */
+  fetch(url: string | { readonly href: string }, options?: FetchOptions): Promise<FetchResponse>;
   /** Waits, if need be for months: a sleeping run costs disk only. */
   sleep(duration: DurationLike, name?: string): Promise<void>;
   /** The time, journaled: milliseconds since the epoch. */

@@ -11,13 +11,14 @@ type AnyHandlerOptions = HandlerOptions<AnyInput, AnyInput>;
 
 export function manifestOf(definition: AnyDefinition): ServiceManifest {
   const handlers = [...definition.specs.values()].map(handlerManifest);
-  const { description, agent } = definition.options;
+  const { description, agent, memory } = definition.options;
   return {
     name: definition.name,
     kind: definition.kind,
     handlers,
     ...(description === undefined ? {} : { description }),
     ...(agent === true ? { agent } : {}),
+    ...(memory === "snapshot" ? { memory } : {}),
   };
 }
 

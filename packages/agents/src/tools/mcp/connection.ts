@@ -11,6 +11,7 @@
 // C3. It is closed when nobody uses it any more, and after a while in which nobody asked.
 
 import { createMCPClient, MCPClientError, type MCPClient, type MCPClientConfig, type MCPTransport } from "@ai-sdk/mcp";
+import { isPerdureError } from "@perdure/protocol";
 import { tagged, taggedFetch } from "./message-meta.ts";
 import type { StdioServer, StdioTransport } from "./stdio-transport.ts";
 
@@ -123,6 +124,7 @@ async function connected(open: Open): Promise<MCPClient> {
   try {
     return await open.client;
   } catch (cause) {
+    if (isPerdureError(cause)) throw cause; // The server was never the reason.
     throw new ConnectError((cause as Error).message, { cause });
   }
 }
@@ -157,7 +159,7 @@ async function transportOf(server: McpServer): Promise<Transport> {
     const { url, headers, type = "http" } = server;
     return { type, url, fetch: taggedFetch, ...(headers === undefined ? {} : { headers: { ...headers } }) };
   }
-  const { StdioTransport: Program } = await import("./stdio-transport.ts"); // Node's, and not needed by those who start none.
+  const { StdioTransport: Program } = await import("#stdio-transport"); // Node's, and not needed by those who start none.
   return new Program(server);
 }
 

@@ -8,7 +8,7 @@
 // A tool that writes is not called again where nobody knows whether it was carried out: who can find that out is asked first.
 
 import { MCPClientError } from "@ai-sdk/mcp";
-import { TerminalError } from "@perdure/sdk";
+import { isPerdureError, TerminalError } from "@perdure/sdk";
 import { ConnectError } from "./connection.ts";
 
 export interface FailedCall {
@@ -22,6 +22,7 @@ export interface FailedCall {
 
 /** The error that the step ends with (`TerminalError`), or is tried again after. */
 export function mcpFailure(error: unknown, { what, repeatable, timedOutMs }: FailedCall): Error {
+  if (isPerdureError(error)) return error; // Ours say themselves what they are.
   const message = timedOutMs === undefined ? (error as Error).message : `it did not answer within ${timedOutMs} ms`;
   const again = (why: string): Error => new Error(`${what}: ${why}`, { cause: error });
   const final = (why: string): Error => new TerminalError(`${what}: ${why}`, { cause: error });

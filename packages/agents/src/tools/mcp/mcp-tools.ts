@@ -8,9 +8,8 @@
 import type { JSONObject, JSONSchema7, JSONValue } from "@ai-sdk/provider";
 import type { MCPClient } from "@ai-sdk/mcp";
 import { DefinitionError, TerminalError, type DurationLike } from "@perdure/sdk";
-import { parseDuration } from "@perdure/protocol";
+import { parseDuration, sha256 } from "@perdure/protocol";
 import { jsonSchema } from "ai";
-import { sha256 } from "../../audit/sha256.ts";
 import { matchesGlob, parseGlob, type Glob } from "../../permissions/glob.ts";
 import type { ToolApproval, ToolKind } from "../../permissions/types.ts";
 import { tool, type AnyTool, type ToolInfo, type Toolset } from "../tool.ts";

@@ -69,41 +69,42 @@ export class BlobRefs implements CellWriter {
   }
 
   releaseRunResult(seq: number): void {
-    if (this.#any) this.#release(this.#sql.runResult.all(seq));
+    if (this.#any) this.release(this.#sql.runResult.all(seq));
   }
 
   releaseRun(seq: number): void {
     if (!this.#any) return;
-    this.#release(this.#sql.run.all(seq));
+    this.release(this.#sql.run.all(seq));
     this.releaseEntries(seq, 0);
   }
 
   releaseEntries(seq: number, from: number): void {
-    if (this.#any) this.#release(this.#sql.entries.all(seq, from));
+    if (this.#any) this.release(this.#sql.entries.all(seq, from));
   }
 
   releaseState(key: KeyName, name: string): void {
-    if (this.#any) this.#release(this.#sql.state.all(key.service, key.key, name));
+    if (this.#any) this.release(this.#sql.state.all(key.service, key.key, name));
   }
 
   releaseAllState(key: KeyName): void {
-    if (this.#any) this.#release(this.#sql.allState.all(key.service, key.key));
+    if (this.#any) this.release(this.#sql.allState.all(key.service, key.key));
   }
 
   releasePromise(key: KeyName, name: string): void {
-    if (this.#any) this.#release(this.#sql.promise.all(key.service, key.key, name));
+    if (this.#any) this.release(this.#sql.promise.all(key.service, key.key, name));
   }
 
   releaseAllPromises(key: KeyName): void {
-    if (this.#any) this.#release(this.#sql.allPromises.all(key.service, key.key));
+    if (this.#any) this.release(this.#sql.allPromises.all(key.service, key.key));
   }
 
   /** Of the rows that begin before an offset. */
   releaseChunks(stream: number, before: number): void {
-    if (this.#any) this.#release(this.#sql.chunks.all(stream, before));
+    if (this.#any) this.release(this.#sql.chunks.all(stream, before));
   }
 
-  #release(rows: readonly unknown[]): void {
+  /** The cells of rows that go. */
+  release(rows: readonly unknown[]): void {
     for (const cells of rows as readonly (readonly Cell[])[]) {
       for (const cell of cells) if (typeof cell === "number" && cell > 0) this.#sql.release.run(cell);
     }

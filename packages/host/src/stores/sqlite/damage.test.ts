@@ -193,7 +193,7 @@ describe("a database that was damaged", () => {
     const path = await closed(directory.path);
     const { database } = layoutOf(path);
     const handle = openSync(database, "r+");
-    for (let page = 20; page < 24; page += 1) writeSync(handle, Buffer.alloc(4_096, 0xa5), 0, 4_096, page * 4_096);
+    for (let page = 36; page < 40; page += 1) writeSync(handle, Buffer.alloc(4_096, 0xa5), 0, 4_096, page * 4_096);
     closeSync(handle);
     await expect(openSqliteStore({ directory: path, check: "full" })).rejects.toBeInstanceOf(StoreDamagedError);
     const store = await openSqliteStore({ directory: path, readOnly: true });

@@ -19,7 +19,10 @@ const MAGIC = "SQLite format 3\u0000";
 const QUICK_CHECK_BYTES_MAX = 32 * 1024 * 1024;
 const TABLES = ["meta", "migrations", "runs", "entries", "timers", "state", "promises", "waiters", "blobs"];
 /** Data of an older version is without these until it is migrated. */
-const LATER_TABLES: ReadonlyMap<number, readonly string[]> = new Map([[2, ["streams", "chunks"]]]);
+const LATER_TABLES: ReadonlyMap<number, readonly string[]> = new Map([
+  [2, ["streams", "chunks"]],
+  [3, ["images", "image_bytes", "artifacts"]],
+]);
 
 export interface InspectOptions {
   readonly unclean: boolean;

@@ -32,10 +32,14 @@ import {
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type Cell, type CellReader, readResult } from "./cells.ts";
 import { ENTRY_COLUMNS, type EntryRow, type KeptReader, rowToEntry } from "./entry-rows.ts";
+import { ImageRows } from "./image-rows.ts";
+import type { LoadedPayloads } from "./payloads.ts";
 import { LANE_HOLDER, LANE_QUEUED, RUN_COLUMNS, type RunRow, rowToRun } from "./run-rows.ts";
 import { type StreamBounds, StreamRows } from "./stream-rows.ts";
 
 const FINISHED_STATUSES = ["succeeded", "failed", "cancelled", "killed"] as const;
+
+const NO_IMAGE = { image: null, damaged: [] } as const;
 
 function statements(db: DatabaseSync) {
   return {
@@ -71,10 +75,12 @@ function statements(db: DatabaseSync) {
 export class Loader {
   readonly #sql: ReturnType<typeof statements>;
   readonly streams: StreamRows;
+  readonly images: ImageRows;
 
   constructor(db: DatabaseSync) {
     this.#sql = statements(db);
     this.streams = new StreamRows(db);
+    this.images = new ImageRows(db);
     for (const statement of Object.values(this.#sql)) statement.setReturnArrays(true);
   }
 
@@ -88,6 +94,7 @@ export class Loader {
       children: needs.children.map((parent) => ({ parent, children: this.#children(parent, cells) })),
       commands: needs.commands.map(({ run, id }) => this.#command(run, id, cells)),
       tails: needs.tails.map(({ run, from }) => ({ run, from, entries: this.entries(run, from, -1, cells) })),
+      images: needs.images.map(({ run, id }) => ({ id, images: this.images.ofRun(run) })),
       streams: needs.streams.map((stream) => this.streams.load(stream)),
       ranges: needs.ranges.map(({ stream, from }) => this.streams.loadRange(stream, from, cells)),
       timers: needs.timers === null ? [] : this.#timers(needs.timers.until, needs.timers.limit),
@@ -95,9 +102,13 @@ export class Loader {
     };
   }
 
-  loadStart(run: Run, from: number, cells: CellReader): LoadedStart {
-    const entries = this.entries(run.seq, from, -1, cells);
-    return { entries, state: run.key === null ? null : this.state({ service: run.service, key: run.key }, cells) };
+  loadStart(run: Run, cells: LoadedPayloads): LoadedStart {
+    const images = this.images.ofRun(run.seq);
+    const found = images.length === 0 ? NO_IMAGE : this.images.newestWhole(run, images, this.#length(run.seq), cells);
+    const entries = this.entries(run.seq, (found.image?.info.entry ?? 0) + 1, -1, cells);
+    const { service, key } = run;
+    const state = key === null || found.image !== null ? null : this.state({ service, key }, cells);
+    return { ...found, entries, state, images };
   }
 
   /** Entries with index >= `from`; a negative `limit` is none. */
@@ -170,6 +181,11 @@ export class Loader {
   #loaded(run: Run): LoadedRun {
     const tail = this.#sql.tail.get(run.seq) as unknown as readonly [number, number] | undefined;
     return tail === undefined ? { run, entries: 0, commands: 0 } : { run, entries: tail[0], commands: tail[1] };
+  }
+
+  #length(seq: number): number {
+    const tail = this.#sql.tail.get(seq) as unknown as readonly [number, number] | undefined;
+    return tail === undefined ? 0 : tail[0];
   }
 
   #runs(needs: Needs, cells: CellReader): LoadedRun[] {

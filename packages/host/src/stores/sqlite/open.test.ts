@@ -108,7 +108,9 @@ describe("versions", () => {
     await (await Writer.on(store)).commit(...numberedBatch(1));
     await store.close();
     const db = new DatabaseSync(layoutOf(path).database);
-    db.exec("DROP TABLE streams; DROP TABLE chunks; DELETE FROM migrations WHERE number = 2");
+    db.exec(
+      "DROP TABLE streams; DROP TABLE chunks; DROP TABLE images; DROP TABLE image_bytes; DROP TABLE artifacts; DROP INDEX runs_bundle; DELETE FROM migrations WHERE number >= 2",
+    );
     db.close();
   }
 
@@ -120,7 +122,10 @@ describe("versions", () => {
     expect(await lastBatch(readOnly)).toBe(1);
     expect(await readOnly.reader.stream(stream, 0, 9)).toEqual({ start: 0, end: 0, items: [] });
     expect(await readOnly.reader.streams(stream.owner)).toEqual([]);
-    expect(await readOnly.reader.stats()).toMatchObject({ streams: 0, chunks: 0 });
+    expect(await readOnly.reader.stats()).toMatchObject({ streams: 0, chunks: 0, images: 0, artifacts: 0 });
+    expect(await readOnly.reader.images(runIdOf(1))).toEqual([]);
+    expect(await readOnly.loadStart(runOf(1))).toMatchObject({ image: null, images: [] });
+    expect([await readOnly.artifacts.list(), await readOnly.artifacts.get("0".repeat(64))]).toEqual([[], null]);
     await readOnly.close();
     const store = await openSqliteStore({ directory: directory.path });
     const writer = await Writer.on(store);

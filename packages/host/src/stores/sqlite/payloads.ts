@@ -28,6 +28,9 @@ export function largePayloads(mutations: readonly Mutation[], inlineMax: number)
       case "appendStream":
         for (const item of mutation.items) take(item);
         break;
+      case "addImage":
+        take(mutation.bytes);
+        break;
       case "setState":
         take(mutation.value);
         break;
@@ -99,6 +102,9 @@ export class LoadedPayloads implements CellReader {
   readonly #content = new Map<BlobHash, Uint8Array>();
   readonly #missing = new Set<BlobHash>();
   readonly #absent = new Set<BlobHash>();
+  /** Blobs that are missed without a failure, and what was wrong with them. */
+  readonly #lenient = new Set<BlobHash>();
+  readonly #broken = new Map<BlobHash, string>();
 
   constructor(find: StatementSync) {
     this.#find = find;
@@ -120,6 +126,25 @@ export class LoadedPayloads implements CellReader {
       : new Uint8Array(bytes);
   }
 
+  /**
+   * The bytes of an image or artifact, or what is wrong with them: the blob store's word is no reason to fail the load. Empty
+   * where they have to be fetched first.
+   */
+  readBytes(cell: Cell): Uint8Array | string {
+    if (cell instanceof Uint8Array) return cell;
+    if (typeof cell !== "number") return "its bytes are not bytes";
+    const row = this.#find.get(cell) as unknown as readonly [BlobHash, number] | undefined;
+    if (row === undefined) return `its bytes are the large payload ${cell}, which the table blobs does not have`;
+    const [hash] = row;
+    const broken = this.#broken.get(hash);
+    if (broken !== undefined) return broken;
+    this.#lenient.add(hash);
+    const bytes = this.#content.get(hash);
+    if (bytes !== undefined) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#missing.add(hash);
+    return new Uint8Array(0);
+  }
+
   get complete(): boolean {
     return this.#missing.size === 0;
   }
@@ -131,13 +156,25 @@ export class LoadedPayloads implements CellReader {
   async fetch(blobs: BlobStore): Promise<void> {
     const missing = [...this.#missing];
     this.#missing.clear();
-    const contents = await Promise.all(missing.map((hash) => blobs.get(hash)));
+    const contents = await Promise.all(missing.map((hash) => this.#get(blobs, hash)));
     missing.forEach((hash, i) => {
       const bytes = contents[i] ?? null;
       if (bytes !== null) this.#content.set(hash, bytes);
+      else if (this.#broken.has(hash)) return;
+      else if (this.#absent.has(hash) && this.#lenient.has(hash))
+        this.#broken.set(hash, `the blob ${hash} with its bytes is missing`);
       else if (this.#absent.has(hash))
         throw new StoreDamagedError(`the blob ${hash} is missing, and with it a payload that the data names`);
       else this.#absent.add(hash);
+    });
+  }
+
+  async #get(blobs: BlobStore, hash: BlobHash): Promise<Uint8Array | null> {
+    if (!this.#lenient.has(hash)) return blobs.get(hash);
+    return blobs.get(hash).catch((error: unknown) => {
+      if (!(error instanceof StoreDamagedError)) throw error;
+      this.#broken.set(hash, error.message);
+      return null;
     });
   }
 }

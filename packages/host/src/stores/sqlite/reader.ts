@@ -4,7 +4,7 @@
 // answers go in slices, with turns of the event loop between them: a filter over a million runs never holds up a commit
 // for longer than a slice. SQL of people runs in a process of its own (sql-console.ts).
 
-import type { Entry, Payload, Run, RunId, RunStatus, StreamOwner, StreamRef } from "@perdure/protocol";
+import type { Entry, ImageInfo, Payload, Run, RunId, RunStatus, StreamOwner, StreamRef } from "@perdure/protocol";
 import { BUILT_IN_PREFIX, RUN_STATUSES, StoreDamagedError } from "@perdure/protocol";
 import {
   type BlobStore,
@@ -124,6 +124,13 @@ export class SqliteReader implements StoreReader {
     });
   }
 
+  images(id: RunId): Promise<readonly ImageInfo[]> {
+    return this.#read(() => {
+      const seq = this.#loader.seqOf(id);
+      return seq === null ? [] : this.#loader.images.ofRun(seq);
+    });
+  }
+
   counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>> {
     return this.#guarded(() => this.#counts());
   }
@@ -193,6 +200,9 @@ export class SqliteReader implements StoreReader {
     const { areThere } = this.#loader.streams;
     const streams = areThere ? await this.#count("streams", "id") : 0;
     const chunks = areThere ? await this.#count("chunks", "stream, from_offset") : 0;
+    const { areThere: imagesAreThere } = this.#loader.images;
+    const images = imagesAreThere ? await this.#count("images", "run, entry") : 0;
+    const artifacts = imagesAreThere ? await this.#count("artifacts", "id") : 0;
     const blobs = this.#statement("SELECT count(*), coalesce(sum(size), 0) FROM blobs").get() as unknown as readonly [
       number,
       number,
@@ -210,6 +220,8 @@ export class SqliteReader implements StoreReader {
       waiters,
       streams,
       chunks,
+      images,
+      artifacts,
     };
   }
 

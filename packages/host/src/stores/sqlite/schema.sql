@@ -1,3 +1,14 @@
+CREATE TABLE artifacts (
+  id INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  about TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  data ANY NOT NULL,
+  UNIQUE (hash)
+) STRICT;
+
 CREATE TABLE blobs (
   id INTEGER PRIMARY KEY,
   hash TEXT NOT NULL,
@@ -30,6 +41,25 @@ CREATE TABLE entries (
   detail TEXT,
   input ANY,
   PRIMARY KEY (run, idx)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE image_bytes (
+  id INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL,
+  refs INTEGER NOT NULL,
+  data ANY NOT NULL,
+  UNIQUE (hash)
+) STRICT;
+
+CREATE TABLE images (
+  run INTEGER NOT NULL,
+  entry INTEGER NOT NULL,
+  hash TEXT NOT NULL,
+  base TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  name TEXT,
+  PRIMARY KEY (run, entry)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE meta (
@@ -111,6 +141,10 @@ CREATE TABLE waiters (
 CREATE INDEX blobs_unused ON blobs (id) WHERE refs = 0;
 
 CREATE INDEX entries_completion ON entries (run, id) WHERE type = 'completion';
+
+CREATE INDEX images_base ON images (base);
+
+CREATE INDEX runs_bundle ON runs (deployment) WHERE length(deployment) = 64;
 
 CREATE UNIQUE INDEX runs_id ON runs (substr(id, 17), id);
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqliteStore } from "./open.ts";
+import { damageBytes } from "./testing/scratch.ts";
 
 const INLINE_MAX = 4_096;
 
@@ -17,6 +18,7 @@ describeStore("sqlite", {
         await store.close();
         return (store = await open());
       },
+      damageImage: async (hash) => damageBytes(directory, "image_bytes", hash),
       async dispose() {
         await store.close();
         rmSync(directory, { recursive: true });

@@ -15,12 +15,26 @@ import {
   FencedError,
   type Instant,
   type Payload,
+  payloadSize,
   type Run,
   type RunId,
   StoreWriteError,
 } from "@perdure/protocol";
-import type { Acquired, BlobStore, Commit, Loaded, LoadedStart, Needs, Store, StoreReader } from "@perdure/engine";
+import type {
+  Artifact,
+  Artifacts,
+  Acquired,
+  BlobStore,
+  Commit,
+  Loaded,
+  LoadedStart,
+  Needs,
+  Store,
+  StoreReader,
+} from "@perdure/engine";
+import { hash as digest } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { ArtifactRows, ArtifactWriter } from "./artifacts.ts";
 import { BlobCollector, type CollectedBlobs } from "./blob-collector.ts";
 import { BlobRefs, NO_BLOBS, type ReadyBlobs } from "./blob-refs.ts";
 import { translate } from "./errors.ts";
@@ -51,6 +65,7 @@ interface WriteSide {
   readonly rollback: StatementSync;
   readonly epoch: StatementSync;
   readonly collector: BlobCollector;
+  readonly artifacts: ArtifactWriter;
 }
 
 export class SqliteStore implements Store {
@@ -59,6 +74,12 @@ export class SqliteStore implements Store {
   readonly damage: readonly string[];
   readonly #parts: SqliteStoreParts;
   readonly #write: WriteSide | null;
+  readonly artifacts: Artifacts = {
+    put: (kind, bytes, about) => this.#putArtifact({ kind, bytes, about }),
+    get: (hash) => this.#getArtifact(hash),
+    list: async () => this.#read("list artifacts", () => this.#artifactRows.list()),
+  };
+  readonly #artifactRows: ArtifactRows;
   readonly #loader: Loader;
   readonly #findBlob: StatementSync;
   #closed = false;
@@ -72,6 +93,7 @@ export class SqliteStore implements Store {
     this.damage = parts.damage;
     this.reader = parts.reader;
     this.#loader = new Loader(parts.readable);
+    this.#artifactRows = new ArtifactRows(parts.readable);
     this.#findBlob = prepareBlobLookup(parts.readable);
     this.#write = parts.writable === null ? null : writeSide(parts.writable, parts);
   }
@@ -96,8 +118,8 @@ export class SqliteStore implements Store {
     return this.#read("load", (cells) => this.#loader.load(needs, cells));
   }
 
-  async loadStart(run: Run, from: number): Promise<LoadedStart> {
-    return this.#read("load a journal", (cells) => this.#loader.loadStart(run, from, cells));
+  async loadStart(run: Run): Promise<LoadedStart> {
+    return this.#read("load a journal", (cells) => this.#loader.loadStart(run, cells));
   }
 
   async running(afterSeq: number, limit: number): Promise<readonly { readonly id: RunId; readonly seq: number }[]> {
@@ -152,12 +174,38 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Puts large payloads, and waits for the commits before; a blob that is being deleted is not put at the same time. */
+  /** A commit of its own, between those of the loop. */
+  async #putArtifact(artifact: Artifact): Promise<string> {
+    const { artifacts, refs } = this.#writing();
+    const hash = digest("sha256", artifact.bytes, "hex");
+    artifacts.use(hash); // Before a collection could take it.
+    const large = payloadSize(artifact.bytes) > this.#parts.payloadInlineMax ? [artifact.bytes] : null;
+    await this.#inTurn(large, (ready) => {
+      refs.use(ready);
+      try {
+        this.#transaction("put an artifact", () => artifacts.put(hash, artifact, Date.now()));
+      } finally {
+        refs.use(NO_BLOBS);
+      }
+    });
+    return hash;
+  }
+
+  async #getArtifact(hash: string): Promise<Artifact | null> {
+    this.#write?.artifacts.use(hash);
+    return this.#read("load an artifact", (cells) => this.#artifactRows.find(hash, cells));
+  }
+
   #commitInTurn(commit: Commit, large: readonly Payload[] | null): Promise<void> {
+    return this.#inTurn(large, (ready) => this.#commitNow(commit, ready));
+  }
+
+  /** Puts large payloads, and waits for the commits before; a blob that is being deleted is not put at the same time. */
+  #inTurn(large: readonly Payload[] | null, write: (ready: ReadyBlobs) => void): Promise<void> {
     const { blobs } = this.#parts;
     const before = this.#before;
     const ready = large === null ? Promise.resolve(NO_BLOBS) : this.#collected.then(() => putPayloads(blobs, large));
-    const turn = Promise.all([ready, before]).then(([put]) => this.#commitNow(commit, put));
+    const turn = Promise.all([ready, before]).then(([put]) => write(put));
     const done = turn.then(nothing, nothing);
     this.#before = done;
     void done.then(() => {
@@ -190,10 +238,13 @@ export class SqliteStore implements Store {
    * crashes; it looks at every blob there is.
    */
   collectBlobs(options: { readonly sweep?: boolean } = {}): Promise<CollectedBlobs> {
-    const { collector } = this.#writing();
+    const { artifacts, collector } = this.#writing();
     // Commits before this one may have put blobs that no row names yet; those after it wait until the files are gone.
     const collection = Promise.all([this.#before, this.#collected]).then(() => {
-      const unused = this.#transaction("collect blobs", () => collector.takeUnused());
+      const unused = this.#transaction("collect blobs", () => {
+        artifacts.collectUnused();
+        return collector.takeUnused();
+      });
       return collector.delete(unused, options.sweep === true);
     });
     this.#collected = collection.then(nothing, nothing);
@@ -234,5 +285,6 @@ function writeSide(db: DatabaseSync, parts: SqliteStoreParts): WriteSide {
     commit: db.prepare("COMMIT"),
     rollback: db.prepare("ROLLBACK"),
     collector: new BlobCollector(db, parts.blobs),
+    artifacts: new ArtifactWriter(db, refs),
   };
 }

@@ -11,6 +11,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { BlobRefs } from "./blob-refs.ts";
 import { type BoundCell, type CellWriter, resultCell } from "./cells.ts";
 import { entryToRow } from "./entry-rows.ts";
+import { ImageWriter } from "./image-rows.ts";
 import { awaitingOf, detailOf, LANE_HOLDER, LANE_QUEUED, laneNumber } from "./run-rows.ts";
 import { StreamWriter } from "./stream-writer.ts";
 
@@ -79,6 +80,7 @@ export class Writer {
   readonly #refs: BlobRefs;
   readonly #cells: CellWriter;
   readonly #streams: StreamWriter;
+  readonly #images: ImageWriter;
   #arrivalHigh: number;
 
   constructor(db: DatabaseSync, refs: BlobRefs, arrivalHigh: number) {
@@ -86,6 +88,7 @@ export class Writer {
     this.#refs = refs;
     this.#cells = refs;
     this.#streams = new StreamWriter(db, refs);
+    this.#images = new ImageWriter(db, refs);
     this.#arrivalHigh = arrivalHigh;
   }
 
@@ -125,6 +128,12 @@ export class Writer {
         return this.#streams.append(mutation);
       case "trimStream":
         return this.#streams.trim(mutation.stream, mutation.before);
+      case "addImage":
+        return this.#images.add(mutation.run, mutation.info, mutation.bytes);
+      case "nameImage":
+        return this.#images.name(mutation.run, mutation.entry, mutation.name);
+      case "dropImages":
+        return this.#images.drop(mutation.run, mutation.entries);
       case "addTimer":
         return this.#timer(this.#sql.addTimer, mutation.timer);
       case "removeTimer":
@@ -286,6 +295,7 @@ export class Writer {
     this.#sql.removeTimersOf.run(seq);
     this.#sql.removeWaitersOf.run(id);
     this.#streams.deleteOf(id);
+    this.#images.dropFrom(seq, 0);
     this.#sql.deleteRun.run(seq);
   }
 
@@ -295,6 +305,7 @@ export class Writer {
     this.#sql.deleteEntries.run(seq, from);
     this.#sql.truncateTimers.run(seq, commands);
     this.#sql.truncateWaiters.run(id, commands);
+    this.#images.dropFrom(seq, from);
   }
 
   #timer(statement: StatementSync, timer: Timer): void {

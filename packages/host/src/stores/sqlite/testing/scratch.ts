@@ -2,9 +2,10 @@
 
 import type { Mutation, Store } from "@perdure/engine";
 import { runOf, stepEntry } from "@perdure/engine/testing";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { layoutOf } from "../layout.ts";
 
 const NO_NEEDS = {
@@ -17,6 +18,7 @@ const NO_NEEDS = {
   children: [],
   commands: [],
   tails: [],
+  images: [],
   streams: [],
   ranges: [],
   timers: null,
@@ -37,6 +39,23 @@ export function crashCopy(from: string, to: string, options: { readonly owner: b
   for (const file of ["wal", ...(options.owner ? (["owner"] as const) : [])] as const) {
     if (existsSync(source[file])) copyFileSync(source[file], target[file]);
   }
+}
+
+/** Changes a byte of an image or artifact where it stands: in its row, or in the blob store. */
+export function damageBytes(directory: string, table: "image_bytes" | "artifacts", hash: string): void {
+  const { database, blobs } = layoutOf(directory);
+  const db = new DatabaseSync(database);
+  const data = db.prepare(`SELECT data FROM ${table} WHERE hash = ?`).get(hash)?.["data"];
+  if (data instanceof Uint8Array) db.prepare(`UPDATE ${table} SET data = ? WHERE hash = ?`).run(changed(data), hash);
+  else {
+    const blob = join(blobs, hash.slice(0, 2), hash.slice(2));
+    writeFileSync(blob, changed(readFileSync(blob)));
+  }
+  db.close();
+}
+
+function changed(bytes: Uint8Array): Uint8Array {
+  return bytes.with(bytes.length >> 1, (bytes[bytes.length >> 1] ?? 0) ^ 0xff);
 }
 
 /** The mutations of commit `n` (from 1), each of which shows by itself that the commit was applied. */

@@ -24,6 +24,11 @@ describe("sha256", () => {
     }
   });
 
+  test("of bytes is the platform's, wherever they stand in their buffer", () => {
+    const bytes = Uint8Array.from({ length: 300 }, (_, i) => (i * 7) % 256).subarray(3, 297);
+    expect(sha256(bytes)).toBe(createHash("sha256").update(bytes).digest("hex"));
+  });
+
   test("is the platform's for any text", () => {
     fc.assert(fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), (text) => sha256(text) === platform(text)));
   });

@@ -1,0 +1,131 @@
+// Modules that open with "use host": their functions run in Node, the hands of the isolate
+// =========================================================================================
+//   "use host";
+//   import { readFile } from "node:fs/promises";
+//   export async function readPage(path: string): Promise<string> { … }
+//   export const PAGE_BYTES_MAX = 65_536;
+//
+// In the isolate's code such a module is a stub of its exports. What an export is, is known by loading the module here:
+//
+//   a function     asks the host for the real one, by the module's id and its own name
+//   plain data     is copied into the code, as it is at this moment
+//   anything else  (a class, a date, a connection) throws where it is touched
+
+import { pathToFileURL } from "node:url";
+import { IsolateModuleError } from "@perdure/protocol";
+import { parseAst } from "rolldown/parseAst";
+
+export interface HostModule {
+  /** The path from the entry's package, the same on every machine: `src/desk.ts`. */
+  readonly id: string;
+  readonly path: string;
+}
+
+export type HostFunction = (...args: readonly unknown[]) => unknown;
+
+/** The functions of a bundle's host modules, by `id#export`. @throws IsolateModuleError */
+export async function loadHostModules(bundle: {
+  readonly hostModules: readonly HostModule[];
+}): Promise<ReadonlyMap<string, HostFunction>> {
+  const functions = new Map<string, HostFunction>();
+  for (const module of bundle.hostModules) {
+    for (const [name, value] of exportsOf(await load(module)))
+      if (isPlainFunction(value)) functions.set(`${module.id}#${name}`, value);
+  }
+  return functions;
+}
+
+export function opensWithUseHost(code: string, path: string): boolean {
+  const lang = /\.[cm]?ts$/.test(path) ? "ts" : "js";
+  for (const statement of parseAst(code, { lang, sourceType: "module" }, path).body) {
+    if (statement.type !== "ExpressionStatement" || !("directive" in statement)) return false;
+    if (statement.directive === "use host") return true;
+  }
+  return false;
+}
+
+/** The module's code inside the isolate. @throws IsolateModuleError */
+export async function stubOf(module: HostModule): Promise<string> {
+  const lines = [
+    'import { hostFunction } from "@perdure/sdk/guest";',
+    'import { hostOnly } from "@perdure/sdk/guest/host-only";',
+  ];
+  for (const [name, value] of exportsOf(await load(module))) {
+    const local = `host_${lines.length}`; // An export may have the name of a keyword.
+    lines.push(`const ${local} = ${stubValue(module.id, name, value)};`, `export { ${local} as ${quoted(name)} };`);
+  }
+  return lines.join("\n");
+}
+
+function stubValue(id: string, name: string, value: unknown): string {
+  if (isPlainFunction(value)) return `/* @__PURE__ */ hostFunction(${quoted(id)}, ${quoted(name)})`;
+  const literal = literalOf(value);
+  return literal ?? `/* @__PURE__ */ hostOnly(${quoted(id)}, ${quoted(name)}, ${quoted(kindOf(value))})`;
+}
+
+async function load({ id, path }: HostModule): Promise<object> {
+  try {
+    return (await import(pathToFileURL(path).href)) as object;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new IsolateModuleError(
+      `${id} begins with "use host" and cannot be loaded: ${reason}. It runs in Node as it is: mend what it throws.`,
+      { cause },
+    );
+  }
+}
+
+/** In the order of their names, which is the order of no accident. */
+function exportsOf(namespace: object): readonly (readonly [name: string, value: unknown])[] {
+  return Object.entries(namespace).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const isPlainFunction = (value: unknown): value is HostFunction =>
+  typeof value === "function" && !Function.prototype.toString.call(value).startsWith("class");
+
+/** The value as an expression; undefined where that would be another value. */
+function literalOf(value: unknown): string | undefined {
+  switch (typeof value) {
+    case "undefined":
+      return "undefined";
+    case "string":
+    case "boolean":
+      return JSON.stringify(value);
+    case "number":
+      return Object.is(value, -0) ? "-0" : String(value);
+    case "bigint":
+      return `${value}n`;
+    case "object":
+      return value === null ? "null" : isPlainData(value, new Set()) ? dataLiteral(value) : undefined;
+    case "function":
+    case "symbol":
+      return undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Parsed as JSON: a key `__proto__` is a key there, and an engine reads it faster. */
+const dataLiteral = (value: object): string => `/* @__PURE__ */ JSON.parse(${quoted(JSON.stringify(value))})`;
+
+function isPlainData(value: unknown, above: ReadonlySet<unknown>): boolean {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
+  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== "object" || above.has(value)) return false;
+  const inside = new Set(above).add(value);
+  if (Array.isArray(value))
+    return value.every((item) => isPlainData(item, inside)) && Object.keys(value).length === value.length;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (Object.getOwnPropertySymbols(value).length > 0) return false;
+  return Object.values(value).every((item) => isPlainData(item, inside));
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === "function") return "a class";
+  if (typeof value === "symbol") return "a symbol";
+  const name = (value as { readonly constructor?: { readonly name?: unknown } }).constructor?.name;
+  return typeof name === "string" && name !== "" && name !== "Object" ? `a value of class ${name}` : "no plain data";
+}
+
+const quoted = (text: string): string => JSON.stringify(text);

@@ -1,0 +1,184 @@
+// The threads that isolates live in. An attempt stays in the thread that it was assigned to.
+
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { loadEngine } from "./engine.ts";
+import { type IsolateFigures, noFigures } from "./figures.ts";
+import type { BaseImage } from "./image-codec.ts";
+import { IsolateThread, type ThreadPorts } from "./isolate-thread.ts";
+import type { InstanceLimits } from "./instance.ts";
+import type { FromThread, ImagePolicy, ThreadOptions, ToThread } from "./thread-messages.ts";
+
+export interface ThreadsOptions {
+  readonly threads?: number;
+  readonly policy?: Partial<ImagePolicy>;
+  readonly limits?: Partial<InstanceLimits>;
+  /** Of threads that are none (`threads: 0`). Default: the real time. */
+  readonly ports?: ThreadPorts;
+}
+
+export interface ThreadsListener {
+  heard(message: FromThread): void;
+  /** These attempts lived in a thread that is no more. */
+  died(attempts: readonly number[], error: Error): void;
+}
+
+interface Thread {
+  readonly post: (message: ToThread) => void;
+  readonly close: () => Promise<unknown>;
+  readonly bases: Set<string>;
+  readonly attempts: Set<number>;
+}
+
+interface Making {
+  readonly resolve: (made: { base: BaseImage; bytes: Uint8Array }) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const THREADS_MAX = 4;
+const MEBIBYTE = 1_024 * 1_024;
+const LIMITS: InstanceLimits = { turnMs: 5_000, memoryBytes: 256 * MEBIBYTE };
+const POLICY: ImagePolicy = { warmMs: 1_000, everyEntries: 200, afterCallMs: 10_000, warmMax: 200 };
+
+export class IsolateThreads {
+  readonly figures: IsolateFigures = noFigures();
+  readonly #options: ThreadOptions;
+  readonly #count: number;
+  readonly #ports: ThreadPorts | undefined;
+  readonly #listener: ThreadsListener;
+  readonly #threads: Thread[] = [];
+  readonly #of = new Map<number, Thread>();
+  readonly #making = new Map<number, Making>();
+  #lastRequest = 0;
+  #closed = false;
+
+  constructor(options: ThreadsOptions, listener: ThreadsListener) {
+    this.#options = { limits: { ...LIMITS, ...options.limits }, policy: { ...POLICY, ...options.policy } };
+    this.#count = options.threads ?? Math.min(THREADS_MAX, availableParallelism());
+    this.#ports = options.ports;
+    this.#listener = listener;
+  }
+
+  /** To the thread with the fewest attempts. */
+  assign(attempt: number, base: BaseImage): void {
+    const thread = this.#idlest();
+    thread.attempts.add(attempt);
+    this.#of.set(attempt, thread);
+    this.figures.live += 1;
+    if (thread.bases.has(base.hash)) return;
+    thread.bases.add(base.hash);
+    thread.post({ type: "base", base });
+  }
+
+  tell(attempt: number, message: ToThread): void {
+    this.#of.get(attempt)?.post(message);
+  }
+
+  makeBase({
+    code,
+    hash,
+  }: {
+    readonly code: string;
+    readonly hash: string;
+  }): Promise<{ base: BaseImage; bytes: Uint8Array }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ base: BaseImage; bytes: Uint8Array }>();
+    this.#lastRequest += 1;
+    const request = this.#lastRequest;
+    this.#making.set(request, { resolve, reject });
+    this.#idlest().post({ type: "makeBase", request, code, hash });
+    return promise;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all(this.#threads.splice(0).map((thread) => thread.close()));
+  }
+
+  #idlest(): Thread {
+    if (this.#threads.length < Math.max(1, this.#count)) {
+      const thread = this.#count === 0 ? this.#inline() : this.#worker();
+      this.#threads.push(thread);
+      return thread;
+    }
+    return this.#threads.reduce((least, thread) => (thread.attempts.size < least.attempts.size ? thread : least));
+  }
+
+  #worker(): Thread {
+    const url = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+    const worker = new Worker(url, {
+      workerData: this.#options,
+      name: "perdure-isolates",
+      ...(import.meta.url.endsWith(".ts") ? { execArgv: ["--conditions=perdure-source"] } : {}),
+    });
+    worker.unref();
+    const thread: Thread = {
+      post: (message) => worker.postMessage(message),
+      close: () => worker.terminate(),
+      bases: new Set(),
+      attempts: new Set(),
+    };
+    worker.on("message", (message: FromThread) => this.#heard(message));
+    const died = (error: Error): void => this.#died(thread, error);
+    worker.on("error", died);
+    worker.on("exit", (code) => died(new Error(`a thread of isolates ended with code ${code}`)));
+    return thread;
+  }
+
+  /** For tests: in this very thread, one message after the other. */
+  #inline(): Thread {
+    let inside: IsolateThread | undefined;
+    let queue = loadEngine().then((engine) => {
+      inside = new IsolateThread(engine, this.#options, (message) => this.#heard(message), this.#ports);
+    });
+    return {
+      post: (message) => {
+        queue = queue.then(() => inside?.hear(message));
+      },
+      close: async () => {
+        await queue;
+        inside?.close();
+      },
+      bases: new Set(),
+      attempts: new Set(),
+    };
+  }
+
+  #heard(message: FromThread): void {
+    switch (message.type) {
+      case "madeBase":
+        this.#making.get(message.request)?.resolve({ base: message.base, bytes: message.bytes });
+        this.#making.delete(message.request);
+        return;
+      case "baseFailed":
+        this.#making.get(message.request)?.reject(Object.assign(new Error(message.message), { stack: message.stack }));
+        this.#making.delete(message.request);
+        return;
+      case "image":
+        this.figures.images += 1;
+        this.figures.imageBytes += message.figures.bytes;
+        this.figures.captureMs += message.figures.tookMs;
+        break;
+      case "restored":
+        this.figures.restores += 1;
+        this.figures.restoreMs += message.tookMs;
+        break;
+      case "released":
+        if (this.#of.get(message.attempt)?.attempts.delete(message.attempt) === true) this.figures.live -= 1;
+        this.#of.delete(message.attempt);
+        break;
+    }
+    this.#listener.heard(message);
+  }
+
+  #died(thread: Thread, error: Error): void {
+    const at = this.#threads.indexOf(thread);
+    if (at === -1 || this.#closed) return;
+    this.#threads.splice(at, 1);
+    const attempts = [...thread.attempts];
+    for (const attempt of attempts) this.#of.delete(attempt);
+    this.figures.live -= attempts.length;
+    for (const making of this.#making.values()) making.reject(error);
+    this.#making.clear();
+    this.#listener.died(attempts, error);
+  }
+}

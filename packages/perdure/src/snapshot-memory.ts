@@ -1,0 +1,98 @@
+// What `memory: "snapshot"` needs of a server: bundles of the modules that define such services, kept in the store, and the
+// executor that runs them.
+//
+// A run keeps the bundle that it began with, so a server has an executor for isolates also where no module asks for one any
+// more: runs of earlier deployments may still be there.
+
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  bundleModule,
+  createIsolateExecutor,
+  loadHostModules,
+  withSourceMap,
+  type HostFunction,
+  type IsolateExecutor,
+  type IsolateOptions,
+} from "@perdure/host";
+import type { Artifacts } from "@perdure/engine";
+import { DefinitionError, type Target } from "@perdure/protocol";
+import { isServable, type AnyDefinition, type LogRecord, type Registry } from "@perdure/sdk";
+
+export interface SnapshotMemory {
+  readonly executor: IsolateExecutor;
+  /** The bundle that a run of this target begins with; null where it is remembered by its journal. */
+  readonly deployment: (target: Target) => string | null;
+  /** What was bundled: absolute paths. For those who watch. */
+  readonly files: readonly string[];
+}
+
+export interface SnapshotMemoryOptions {
+  readonly registry: Registry;
+  /** Modules that export the definitions: paths or file URLs. */
+  readonly sources: readonly (string | URL)[];
+  readonly artifacts: Artifacts;
+  readonly log: (record: LogRecord) => void;
+  readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits">;
+}
+
+/** @throws DefinitionError where a definition asks for it and no source exports it; IsolateModuleError */
+export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promise<SnapshotMemory> {
+  const { registry, sources, artifacts, log, isolates } = options;
+  const wanted = registry.definitions.filter(({ options: { memory } }) => memory === "snapshot");
+  const bundles = new Map<string, string>();
+  const functions = new Map<string, HostFunction>();
+  const files: string[] = [];
+  const paths = wanted.length === 0 ? [] : sources.map(pathOf);
+  for (const entry of paths) {
+    const exported = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
+    if (exported.length === 0) continue;
+    const bundle = await bundleModule({ entry });
+    const stored = Buffer.from(withSourceMap(bundle.code, bundle.sourceMap));
+    const hash = await artifacts.put("bundle", stored, { entry: entryName(entry) });
+    for (const { name } of exported) bundles.set(name, hash);
+    for (const [name, fn] of await loadHostModules(bundle)) functions.set(name, fn);
+    files.push(...bundle.files);
+  }
+  const missing = wanted.filter(({ name }) => !bundles.has(name)).map(({ name }) => `"${name}"`);
+  if (missing.length > 0) throw notExported(missing.join(", "), paths);
+  const executor = createIsolateExecutor({ artifacts, hostFunctions: functions, log, ...isolates });
+  await prepareAll(executor, new Set(bundles.values()));
+  return {
+    executor,
+    deployment: ({ service }) => bundles.get(service) ?? null,
+    files,
+  };
+}
+
+/** What cannot be loaded is said now, and not by the first run. */
+async function prepareAll(executor: IsolateExecutor, bundles: Iterable<string>): Promise<void> {
+  try {
+    for (const bundle of bundles) await executor.prepare(bundle);
+  } catch (error) {
+    await executor.close();
+    throw error;
+  }
+}
+
+async function definitionsIn(path: string): Promise<readonly AnyDefinition[]> {
+  const module = (await import(new URL(`file://${path}`).href)) as Readonly<Record<string, unknown>>;
+  return Object.values(module)
+    .filter(isServable)
+    .flatMap((servable) => ("definitions" in servable ? servable.definitions : [servable]));
+}
+
+function notExported(names: string, paths: readonly string[]): DefinitionError {
+  const where =
+    paths.length === 0
+      ? 'serve() was not told where they are defined: pass sources: [new URL("./agents.ts", import.meta.url)]'
+      : `none of ${paths.map(entryName).join(", ")} exports them: export what they are made with`;
+  return new DefinitionError(
+    `memory: "snapshot" of ${names} needs the code of the module that defines it, to load it into isolates, and ${where}`,
+  );
+}
+
+const pathOf = (source: string | URL): string =>
+  source instanceof URL || source.startsWith("file:") ? fileURLToPath(source) : resolve(source);
+
+const entryName = (path: string): string => path.split(/[\\/]/).at(-1) ?? path;

@@ -1,0 +1,147 @@
+// What crosses the border of an isolate: JSON texts, one function in each direction
+// ==================================================================================
+// The host gives the guest one event at a time and lets it run until nothing in it can go on; then it takes what the guest
+// has to say, all at once. Nothing of the host's is ever held inside: calls and timers are numbers, so that a heap that is
+// put back from an image refers to nothing that has gone.
+//
+//   turn(event) ─▶ jobs ─▶ settle() ─▶ jobs ─▶ settle() ─▶ … ─▶ outbox
+//
+// Payloads may be bytes, which JSON cannot hold: they travel as `{ "~bytes": base64 }`.
+
+import type {
+  AttemptFailure,
+  AttemptStart,
+  Awaiting,
+  Command,
+  Entry,
+  Failure,
+  Instant,
+  Payload,
+  Result,
+} from "@perdure/protocol";
+import type { LogLevel } from "../ports.ts";
+
+/** Name of the host's function in the guest's global object: it sets the clock that guest code reads. */
+export const SET_CLOCK = "__perdure_setClock";
+/** Another: random bytes of the host, as hexadecimal digits. For steps alone (G2). */
+export const RANDOM_BYTES = "__perdure_randomBytes";
+/** Name of the guest's entry points in its global object. */
+export const GUEST = "__perdure_guest";
+
+/** What a guest needs of `AttemptStart`. The state is a list of pairs. */
+export type WireStart = Omit<AttemptStart, "state" | "image"> & {
+  readonly state: readonly (readonly [string, Payload])[] | null;
+};
+
+/** Host to guest. Every one carries the time. */
+export type GuestEvent = { readonly now: Instant } & (
+  | { readonly type: "start"; readonly start: WireStart }
+  /** The heap was just put back from an image. */
+  | { readonly type: "resume"; readonly start: WireStart }
+  | { readonly type: "notify"; readonly entries: readonly Entry[] }
+  | { readonly type: "callEnded"; readonly call: number; readonly outcome: CallOutcome }
+  | { readonly type: "timer"; readonly timer: number }
+  /** Suspend now, if it waits. */
+  | { readonly type: "yield" }
+  /** The rehearsal is over: the next start is the first. */
+  | { readonly type: "forget" }
+);
+
+export type CallOutcome =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "failure"; readonly failure: Failure; readonly name: string; readonly retryAfterMs?: number };
+
+/** A step's info that a host function is given, as the guest names it. */
+export interface WireInfo {
+  readonly command: number;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+}
+
+/** Guest to host. */
+export type GuestMessage =
+  | {
+      readonly type: "command";
+      readonly id: number;
+      readonly command: Command;
+      readonly result?: Result;
+      readonly items?: readonly Payload[];
+    }
+  | { readonly type: "propose"; readonly id: number; readonly result: Result }
+  | { readonly type: "append"; readonly stream: string; readonly items: readonly Payload[]; readonly writer: string }
+  | {
+      readonly type: "retrying";
+      readonly id: number;
+      readonly tries: number;
+      readonly failure: Failure;
+      readonly retryAt: Instant;
+    }
+  | { readonly type: "end"; readonly result: Result }
+  | { readonly type: "suspend"; readonly awaiting: readonly Awaiting[]; readonly entriesSeen: number }
+  | { readonly type: "error"; readonly failure: AttemptFailure }
+  /** Runs a function of a host module: the hands. */
+  | { readonly type: "call"; readonly call: number; readonly target: string; readonly args: readonly unknown[] }
+  | { readonly type: "abortCall"; readonly call: number }
+  /** A timer that does not outlive the instance: retries, time limits, timers inside of steps. */
+  | { readonly type: "setTimer"; readonly timer: number; readonly ms: number }
+  | { readonly type: "clearTimer"; readonly timer: number }
+  | {
+      readonly type: "log";
+      readonly level: LogLevel;
+      readonly message: string;
+      readonly fields?: Readonly<Record<string, unknown>>;
+    };
+
+/** What the guest says when nothing in it can go on by itself. */
+export interface Outbox {
+  readonly messages: readonly GuestMessage[];
+  /** What it waits for, where it waits. */
+  readonly awaiting: readonly Awaiting[] | null;
+  /** The entry that an image of it would stand at now; null: it may not be imaged now. */
+  readonly imageableAt: number | null;
+}
+
+/** What the host finds under `GUEST`. Both give JSON; an empty text from `settle` says that there is more to run. */
+export interface GuestEntryPoints {
+  /** What the bundle serves, as `service/handler`. */
+  readonly handlers: () => string;
+  readonly turn: (event: string) => void;
+  readonly settle: () => string;
+}
+
+const BYTES = "~bytes";
+
+export function toWire(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    part instanceof Uint8Array ? { [BYTES]: bytesToBase64(part) } : part,
+  );
+}
+
+export function fromWire(text: string): unknown {
+  if (!text.includes(BYTES)) return JSON.parse(text);
+  return JSON.parse(text, (_key, part: unknown) => {
+    if (typeof part !== "object" || part === null) return part;
+    const bytes = (part as { readonly [BYTES]?: unknown })[BYTES];
+    return typeof bytes === "string" && Object.keys(part).length === 1 ? base64ToBytes(bytes) : part;
+  });
+}
+
+/** Both QuickJS and Node have `btoa` and `atob`; types of this package know no platform. */
+declare const btoa: (binary: string) => string;
+declare const atob: (base64: string) => string;
+
+const CHARACTERS_AT_ONCE = 8_192;
+
+function bytesToBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let from = 0; from < bytes.length; from += CHARACTERS_AT_ONCE)
+    binary += String.fromCharCode(...bytes.subarray(from, from + CHARACTERS_AT_ONCE));
+  return btoa(binary);
+}
+
+function base64ToBytes(base64: string): Uint8Array {
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}
