@@ -65,6 +65,7 @@ test("a run goes on before the eyes of whoever watched it, each step once", asyn
 test("an agent that was cut in the middle of an answer goes on, and nothing is paid for twice", async () => {
   const run = await world.server.send("researcher/crash/send", { text: "When is the lamp lit?" });
   const { page } = await world.open(`/runs/${run}`, ROOMY);
+  await page.locator(".wf-row").first().waitFor();
   // The second call waits at the provider: the first, and the search, are settled.
   await eventually(async () => provider.requests.length, 2);
   await world.server.kill();

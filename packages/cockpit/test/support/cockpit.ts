@@ -24,8 +24,8 @@ export interface Look {
 export const DESKTOP_PX = 1_280;
 export const PHONE_PX = 360;
 const HEIGHT_PX = 860;
-/** How long a page may take on two busy cores to show what it was asked for. */
-export const PATIENCE_MS = 20_000;
+/** How long a page may take on two very busy cores to show what it was asked for. */
+export const PATIENCE_MS = 45_000;
 
 declare global {
   interface Window {

@@ -1,13 +1,18 @@
 // The research example with a scripted provider in its model's place. What an agent does is said to it in words, so that a test
 // reads like a conversation; whoever needs more brings a script of their own.
 
+import { fileURLToPath } from "node:url";
 import type { Script, ScriptedProvider } from "perdure/testing";
+
+/** A few: by default it reads all documents of all packages that are installed. */
+const DOCUMENTS: string = fileURLToPath(new URL("../../../../docs/design", import.meta.url));
 
 export function scriptedModelEnv(provider: ScriptedProvider): Readonly<Record<string, string>> {
   return {
     RESEARCH_MODEL: "openai/scripted",
     OPENAI_API_KEY: "none is needed",
     OPENAI_BASE_URL: provider.openaiBaseUrl,
+    RESEARCH_CORPUS: DOCUMENTS,
   };
 }
 

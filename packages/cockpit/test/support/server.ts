@@ -66,7 +66,12 @@ export class Server {
     ];
     const child = spawn(process.execPath, ["--conditions=perdure-source", "--no-warnings", BIN, ...words, ...args], {
       cwd: ROOT,
-      env: { ...withoutOthers(), ...(token === undefined ? {} : { PERDURE_TOKEN: token }), ...env },
+      env: {
+        ...withoutOthers(),
+        RESEARCH_DATA: join(this.folder, "research"),
+        ...(token === undefined ? {} : { PERDURE_TOKEN: token }),
+        ...env,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
