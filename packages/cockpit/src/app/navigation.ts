@@ -1,6 +1,6 @@
 // The pages of the sidebar, the palette and the keys `g …`: a view that is added has a row here and a route in routes.tsx.
 
-import { Gauge, ListTree, type LucideIcon } from "lucide-react";
+import { Bot, Gauge, ListTree, ShieldQuestion, type LucideIcon } from "lucide-react";
 import type { Messages } from "../i18n/messages.ts";
 
 export interface Page {
@@ -14,4 +14,6 @@ export interface Page {
 export const PAGES: readonly Page[] = [
   { to: "/", name: "overview", icon: Gauge, key: "o" },
   { to: "/runs", name: "runs", icon: ListTree, key: "r" },
+  { to: "/agents", name: "agents", icon: Bot, key: "a" },
+  { to: "/approvals", name: "approvals", icon: ShieldQuestion, key: "p" },
 ];

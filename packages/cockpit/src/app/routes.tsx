@@ -2,9 +2,12 @@
 // is all there is to know to show it again.
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { readAgentsSearch } from "../views/agents/agents-search.ts";
+import { readApprovalsSearch } from "../views/approvals/approvals-search.ts";
 import { readRunsSearch } from "../views/runs/runs-search.ts";
 import { readRunSearch } from "../views/run/run-search.ts";
 import { chunk } from "./chunks.ts";
+import { readSessionSearch } from "../views/session/session-search.ts";
 import { parseSearch, searchText } from "./search-text.ts";
 import { Crashed, NotFound } from "./problem-pages.tsx";
 import { Shell } from "./shell.tsx";
@@ -40,7 +43,28 @@ const run = createRoute({
   ),
 });
 
-const routeTree = root.addChildren([overview, runs, run]);
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  validateSearch: readAgentsSearch,
+  component: lazyRouteComponent(chunk(() => import("../views/agents/agents.tsx")), "Agents"),
+});
+
+const session = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$agent/$session",
+  validateSearch: readSessionSearch,
+  component: lazyRouteComponent(chunk(() => import("../views/session/session-page.tsx")), "SessionPage"),
+});
+
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: "/approvals",
+  validateSearch: readApprovalsSearch,
+  component: lazyRouteComponent(chunk(() => import("../views/approvals/approvals.tsx")), "Approvals"),
+});
+
+const routeTree = root.addChildren([overview, runs, run, agents, session, approvals]);
 
 // The router's type is the tree of its routes.
 export function createAppRouter() {

@@ -2,12 +2,15 @@
 
 import { createSignal, type Signal } from "../api/signal.ts";
 import { en, type Messages } from "./messages.ts";
+import { agents } from "./zh/agents.ts";
+import { approvals } from "./zh/approvals.ts";
 import { common } from "./zh/common.ts";
 import { overview } from "./zh/overview.ts";
 import { run } from "./zh/run.ts";
 import { runs } from "./zh/runs.ts";
+import { session } from "./zh/session.ts";
 
-const zh: Messages = { common, overview, runs, run };
+const zh: Messages = { common, overview, runs, run, agents, session, approvals };
 
 export const LANGUAGES: Readonly<Record<Language, Messages>> = { en, zh };
 

@@ -2,11 +2,14 @@
 //
 // A view has a part of its own, `i18n/<language>/<view>.ts`, which is named here and in `languages.ts`.
 
+import { agents } from "./en/agents.ts";
+import { approvals } from "./en/approvals.ts";
 import { common } from "./en/common.ts";
 import { overview } from "./en/overview.ts";
 import { run } from "./en/run.ts";
 import { runs } from "./en/runs.ts";
+import { session } from "./en/session.ts";
 
-export const en = { common, overview, runs, run };
+export const en = { common, overview, runs, run, agents, session, approvals };
 
 export type Messages = typeof en;

@@ -10,6 +10,7 @@ import { actionRoutes } from "./admin-actions.ts";
 import { agentRoutes } from "./admin-agents.ts";
 import { runRoutes } from "./admin-runs.ts";
 import { stateRoutes } from "./admin-state.ts";
+import { streamRoutes } from "./admin-streams.ts";
 import { parseJson } from "./body.ts";
 import { cockpitRoutes, isCockpitRequest } from "./cockpit.ts";
 import { newTraffic, type AdminOptions, type ServedRuntime } from "./context.ts";
@@ -56,7 +57,8 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
     runRoutes(routes, runtime);
     actionRoutes(routes, runtime);
     stateRoutes(routes, runtime);
-    agentRoutes(routes, runtime);
+    agentRoutes(routes, runtime, options);
+    streamRoutes(routes, runtime, listener, options.heartbeatMs ?? HEARTBEAT_MS);
     cockpitRoutes(routes, options.cockpitFolder);
   });
   app.setNotFoundHandler((request, reply) => {
