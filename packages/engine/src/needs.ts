@@ -135,6 +135,7 @@ export class NeedsFinder {
         return;
       case "editState":
         this.#key(event.key);
+        if (event.expected.size > 0) this.#state(event.key);
         return;
       case "timers":
         this.#timers();

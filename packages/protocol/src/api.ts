@@ -10,6 +10,7 @@ import type { CommandType, SignalName, Target } from "./journal.ts";
 import type { ServiceManifest } from "./manifest.ts";
 import type { Failure } from "./payload.ts";
 import type { HandlerMode, RunStatus } from "./run.ts";
+import type { StreamOwner } from "./streams.ts";
 
 export type JsonValue =
   | null
@@ -231,6 +232,13 @@ export interface StreamPageAnswer {
   readonly start: number;
   /** The offset that the next item gets. */
   readonly end: number;
+}
+
+/** The streams that a run reads and writes by their names. */
+export interface RunStreamsAnswer {
+  /** A key, or the run where it has none. */
+  readonly owner: StreamOwner;
+  readonly streams: readonly { readonly name: string; readonly start: number; readonly end: number }[];
 }
 
 /**
@@ -507,8 +515,79 @@ export interface StateEdit {
   readonly set?: Readonly<Record<string, JsonValue>>;
   /** Names. */
   readonly clear?: readonly string[];
+  /** What has to be there still: where it is not, nothing is changed (409). */
+  readonly expect?: {
+    readonly values?: Readonly<Record<string, JsonValue>>;
+    /** Names that have no value. */
+    readonly absent?: readonly string[];
+  };
   /** Also while a run has the key's turn; what that run holds in memory is not changed by it. */
   readonly force?: boolean;
+}
+
+/** What a schedule starts, as `GET /schedules` tells of it. */
+export interface ScheduleSummary {
+  readonly name: string;
+  readonly paused: boolean;
+  readonly timing:
+    | { readonly kind: "cron"; readonly cron: string; readonly timeZone: string }
+    | { readonly kind: "every"; readonly everyMs: number };
+  /** `key` null with `keyPerStart`: each start has its own. */
+  readonly target: { readonly service: string; readonly handler: string; readonly key: string | null };
+  readonly keyPerStart: boolean;
+  readonly input: JsonValue;
+  readonly overlap: "skip" | "queue" | "parallel" | "cancel";
+  readonly catchUp: "none" | "latest" | "all";
+  readonly jitterMs: number;
+  /** A module exports it: it is put again when the runtime starts. */
+  readonly exported: boolean;
+  /** The next times, jitter included; none while it is paused. */
+  readonly next: readonly { readonly scheduledFor: InstantText; readonly at: InstantText }[];
+  /** What became of the last times, newest first. */
+  readonly history: readonly ScheduleStartView[];
+}
+
+export interface ScheduleStartView {
+  readonly id: string;
+  readonly scheduledFor: InstantText;
+  readonly decidedAt: InstantText;
+  readonly runId: RunId | null;
+  /** Null: no run was started, or it is gone. */
+  readonly status: RunStatus | null;
+  /** `started`, `queued`, `withdrawn: …`, `skipped: …`, `failed: …`. */
+  readonly outcome: string;
+}
+
+export interface SchedulesPage {
+  readonly schedules: readonly ScheduleSummary[];
+  /** For `?after=`; null: this is the last page. */
+  readonly nextAfter: string | null;
+  /** Something that is served has schedules, so that others can be added. */
+  readonly served: boolean;
+}
+
+/** Either `cron` (with `timeZone`) or `every`. */
+export interface SchedulePut {
+  readonly cron?: string;
+  readonly timeZone?: string;
+  readonly every?: string | number;
+  readonly target: {
+    readonly service: string;
+    readonly handler: string;
+    readonly key?: string;
+    readonly keyPerStart?: boolean;
+  };
+  readonly input?: JsonValue;
+  readonly overlap?: ScheduleSummary["overlap"];
+  readonly catchUp?: ScheduleSummary["catchUp"];
+  readonly jitter?: string | number;
+  readonly paused?: boolean;
+}
+
+/** The answer to `POST /schedules/{name}/trigger`. */
+export interface ScheduleTriggered {
+  readonly runId: RunId | null;
+  readonly outcome: string;
 }
 
 export interface SqlAnswer {

@@ -5,12 +5,17 @@ import { en, type Messages } from "./messages.ts";
 import { agents } from "./zh/agents.ts";
 import { approvals } from "./zh/approvals.ts";
 import { common } from "./zh/common.ts";
+import { form } from "./zh/form.ts";
 import { overview } from "./zh/overview.ts";
 import { run } from "./zh/run.ts";
 import { runs } from "./zh/runs.ts";
 import { session } from "./zh/session.ts";
+import { schedules } from "./zh/schedules.ts";
+import { services } from "./zh/services.ts";
+import { sql } from "./zh/sql.ts";
+import { state } from "./zh/state.ts";
 
-const zh: Messages = { common, overview, runs, run, agents, session, approvals };
+const zh: Messages = { common, form, overview, runs, run, agents, session, approvals, schedules, services, sql, state };
 
 export const LANGUAGES: Readonly<Record<Language, Messages>> = { en, zh };
 

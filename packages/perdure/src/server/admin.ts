@@ -7,8 +7,10 @@ import swagger from "@fastify/swagger";
 import type { FastifyInstance, FastifyReply, FastifySchema, FastifyServerOptions } from "fastify";
 import { BadRequestError, ValidationError, type ServicesAnswer, type VersionAnswer } from "@perdure/protocol";
 import { actionRoutes } from "./admin-actions.ts";
+import { callRoutes } from "./admin-calls.ts";
 import { agentRoutes } from "./admin-agents.ts";
 import { runRoutes } from "./admin-runs.ts";
+import { scheduleRoutes } from "./admin-schedules.ts";
 import { stateRoutes } from "./admin-state.ts";
 import { streamRoutes } from "./admin-streams.ts";
 import { parseJson } from "./body.ts";
@@ -58,6 +60,8 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
     actionRoutes(routes, runtime);
     stateRoutes(routes, runtime);
     agentRoutes(routes, runtime, options);
+    callRoutes(routes, runtime, options);
+    scheduleRoutes(routes, runtime);
     streamRoutes(routes, runtime, listener, options.heartbeatMs ?? HEARTBEAT_MS);
     cockpitRoutes(routes, options.cockpitFolder);
   });
@@ -85,8 +89,10 @@ const OPENAPI = {
   },
   tags: [
     { name: "runs", description: "Look at runs, and act on them" },
+    { name: "calls", description: "Starting runs" },
     { name: "state", description: "Keyed state, and SQL" },
     { name: "agents", description: "Sessions, approvals, budgets, the switch for writes, the audit log" },
+    { name: "schedules", description: "What starts when" },
     { name: "server", description: "Health, metrics and events" },
   ],
   components: {

@@ -86,6 +86,8 @@ const entry: Json = {
   description: "One entry of the journal; further properties depend on its kind",
 };
 
+const overlap: Json = { type: "string", enum: ["skip", "queue", "parallel", "cancel"] };
+const catchUp: Json = { type: "string", enum: ["none", "latest", "all"] };
 const writeMode: Json = { type: "string", enum: ["allow", "ask", "deny"] };
 
 const messagePolicy: Json = { type: "string", enum: ["steer", "interrupt", "queue", "collect", "restart"] };
@@ -151,6 +153,43 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
   },
   StateKeysPage: object({ keys: list(text), nextAfter: orNull(text) }),
   State: object({ service: text, key: text, state: { type: "object", additionalProperties: payload } }),
+  RunStreams: object({
+    owner: {
+      ...object({ service: text, key: text, run: text }, []),
+      description: "The key, or the run where it has none",
+    },
+    streams: list(object({ name: text, start: count, end: count })),
+  }),
+  SendAnswer: object({ runId: text, status: { type: "string", enum: ["accepted", "previouslyAccepted"] } }),
+  Schedule: object({
+    name: text,
+    paused: { type: "boolean" },
+    timing: {
+      ...object({ kind: { type: "string", enum: ["cron", "every"] }, cron: text, timeZone: text, everyMs: count }, [
+        "kind",
+      ]),
+    },
+    target: object({ service: text, handler: text, key: orNull(text) }),
+    keyPerStart: { type: "boolean", description: "Each start has a key of its own" },
+    input: payload,
+    overlap,
+    catchUp,
+    jitterMs: count,
+    exported: { type: "boolean", description: "A module exports it: it is put again when the runtime starts" },
+    next: list(object({ scheduledFor: instant, at: instant })),
+    history: list(
+      object({
+        id: text,
+        scheduledFor: instant,
+        decidedAt: instant,
+        runId: orNull(text),
+        status: orNull(ref("RunStatus")),
+        outcome: text,
+      }),
+    ),
+  }),
+  Schedules: object({ schedules: list(ref("Schedule")), nextAfter: orNull(text), served: { type: "boolean" } }),
+  ScheduleTriggered: object({ runId: orNull(text), outcome: text }),
   SqlAnswer: object({ columns: list(text), rows: list({ type: "array", items: {} }), truncated: { type: "boolean" } }),
   Agents: object({
     agents: list(object({ name: text, description: orNull(text), sessions: count, open: count })),
@@ -362,8 +401,32 @@ export const SETTLE_BODY: Json = closed({
 export const STATE_BODY: Json = closed({
   set: { type: "object", additionalProperties: {}, description: "Values, written as JSON" },
   clear: list(text),
+  expect: {
+    ...closed({ values: { type: "object", additionalProperties: {} }, absent: list(text) }),
+    description: "What has to be there still; 409 where it is not",
+  },
   force: { type: "boolean", default: false, description: "Also while a run has the key's turn" },
 });
+export const SCHEDULES_QUERY: Json = closed({ after: text, limit: limit(500, 100) });
+const duration: Json = { anyOf: [{ type: "number", minimum: 0 }, text], description: "15m, 2h, or milliseconds" };
+export const SCHEDULE_BODY: Json = closed(
+  {
+    cron: { type: "string", description: "Five fields, or six with seconds first" },
+    timeZone: { type: "string", description: "Of cron: an IANA name; UTC where absent" },
+    every: duration,
+    target: closed({ service: text, handler: text, key: text, keyPerStart: { type: "boolean" } }, [
+      "service",
+      "handler",
+    ]),
+    input: payload,
+    overlap,
+    catchUp,
+    jitter: duration,
+    paused: { type: "boolean" },
+  },
+  ["target"],
+);
+export const CALL_QUERY: Json = closed({ delay: { type: "string", description: "10s, 5m, 2h, 7d, or ISO 8601" } });
 export const SQL_BODY: Json = closed({ query: { type: "string", minLength: 1 }, limit: limit(10_000, 1_000) }, [
   "query",
 ]);
