@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as later } from "node:timers/promises";
-import { object, service, TerminalError } from "perdure";
+import { object, schedules, service, TerminalError } from "perdure";
 
 /** Where a test puts the files that open gates. */
 const GATES: string = process.env["DESK_GATES"] ?? "";
@@ -72,6 +72,13 @@ export const desk = service("desk", {
     });
   },
 
+  /** A schedule of the name that it is given. */
+  async plan(ctx, input: { readonly name: string; readonly text: string }) {
+    const target = { service: "desk", handler: "steps" };
+    await ctx.call(schedules, input.name).put({ cron: "0 3 * * *", target, input: { count: 1, value: input.text } });
+    return input.name;
+  },
+
   /** So many journal entries a second, or so. */
   async busy(ctx, input: { readonly steps: number; readonly everyMs: number }) {
     for (let at = 1; at <= input.steps; at += 1) {
@@ -83,6 +90,8 @@ export const desk = service("desk", {
     return input.steps;
   },
 });
+
+export { schedules } from "perdure";
 
 export const shelf = object("shelf", {
   async put(ctx, input: { readonly name: string; readonly value: unknown }) {

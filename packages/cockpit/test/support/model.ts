@@ -2,7 +2,7 @@
 // reads like a conversation; whoever needs more brings a script of their own.
 
 import { fileURLToPath } from "node:url";
-import type { Script, ScriptedProvider } from "perdure/testing";
+import type { Script, ScriptedProvider, ScriptedRequest } from "perdure/testing";
 
 /** A few: by default it reads all documents of all packages that are installed. */
 const DOCUMENTS: string = fileURLToPath(new URL("../../../../docs/design", import.meta.url));
@@ -22,9 +22,16 @@ const REPORT = {
     "# Lamps\n\n- They are lit at dusk.\n- They are put out at dawn.\n\n| lamp | lit |\n| --- | --- |\n| north | yes |\n",
 };
 
-/** `publish` asks a person, `delegate` hands on to the writer, `search` looks something up; all else is echoed. */
+export const lastSaid = ({ messages }: Pick<ScriptedRequest, "messages">): string =>
+  messages.findLast(({ role }) => role === "user")?.text ?? "";
+
+/**
+ * `publish` asks a person, `delegate` hands on to the writer, `search` looks something up; all else is echoed. What comes while
+ * it is at work steers it.
+ */
 export const obedient: Script = ({ messages }) => {
-  const said = messages.findLast(({ role }) => role === "user")?.text ?? "";
+  const said = lastSaid({ messages });
+  if (said.includes("The message:\n")) return JSON.stringify({ relevance: "steer" });
   const hasActed = messages
     .slice(messages.findLastIndex(({ role }) => role === "user"))
     .some(({ role }) => role === "tool");

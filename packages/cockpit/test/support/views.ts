@@ -37,6 +37,7 @@ export async function seed(server: Server, { name, text }: Words): Promise<Seede
   await server.send("desk/steps", { count: 3, value: text });
   await server.call(`researcher/${key}/send`, { text: `${text} — search` });
   const turn = await server.send(`researcher/${key}/send`, { text: `${text} — publish` });
+  await server.call("desk/plan", { name, text });
   await eventually(() => server.statusOf(paused), "paused");
   await eventually(() => server.statusOf(failed), "failed");
   await eventually(async () => (await openApprovals(server)).length, 1);
@@ -50,6 +51,8 @@ async function openApprovals(server: Server): Promise<readonly string[]> {
   );
   return approvals.map(({ id }) => id);
 }
+
+const segment = (text: string): string => encodeURIComponent(text);
 
 export interface View {
   readonly name: string;
@@ -71,5 +74,35 @@ export const VIEWS: readonly View[] = [
   { name: "a tree", path: ({ tree }) => `/runs/${tree}?tab=children`, sign: ".tree-row" },
   { name: "a key's state", path: ({ turn }) => `/runs/${turn}?tab=state`, sign: ".run-data .payload" },
   { name: "a turn of an agent", path: ({ turn }) => `/runs/${turn}`, sign: ".waits" },
+  { name: "agents", path: () => "/agents", sign: ".agents-page [role=row] a, .agents-page tbody a" },
+  { name: "a session", path: ({ session }) => `/agents/researcher/${segment(session)}`, sign: ".tool-call" },
+  {
+    name: "a session's transcript",
+    path: ({ session }) => `/agents/researcher/${segment(session)}?tab=transcript`,
+    sign: ".transcript-item",
+  },
+  {
+    name: "a session's details",
+    path: ({ session }) => `/agents/researcher/${segment(session)}?tab=details`,
+    sign: ".session-aside .usage",
+  },
+  { name: "approvals", path: ({ approval }) => `/approvals?id=${approval}`, sign: ".inbox-detail" },
+  { name: "answered approvals", path: () => "/approvals?tab=closed", sign: ".state" },
+  { name: "the audit log", path: () => "/approvals?tab=audit", sign: ".audit-table tbody tr" },
+  { name: "services", path: () => "/services?own=shown", sign: ".service-row" },
+  { name: "a service", path: () => "/services/desk?handler=echo", sign: ".handler" },
+  { name: "state", path: () => "/state?service=shelf", sign: ".state-row" },
+  {
+    name: "the state of a key",
+    path: ({ session }) => `/state/shelf/${segment(session)}`,
+    sign: ".panel .payload",
+  },
+  { name: "schedules", path: () => "/schedules", sign: ".schedule-table tbody .row-button" },
+  {
+    name: "an answer of SQL",
+    path: () => `/sql?q=${encodeURIComponent("SELECT * FROM runs ORDER BY seq DESC LIMIT 40")}`,
+    sign: ".result-row",
+  },
+  { name: "SQL", path: () => "/sql", sign: ".sql-examples" },
   { name: "an address without a page", path: () => "/nowhere", sign: ".state" },
 ];
