@@ -6,6 +6,7 @@ export {
   TestWorld,
   type Execution,
   type OpenWait,
+  type TestFork,
   type TestMemory,
   type TestWorldOptions,
 } from "./testing/test-world.ts";

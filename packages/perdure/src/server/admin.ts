@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifySchema, FastifyServerOptions
 import { BadRequestError, ValidationError, type ServicesAnswer, type VersionAnswer } from "@perdure/protocol";
 import { actionRoutes } from "./admin-actions.ts";
 import { agentRoutes } from "./admin-agents.ts";
+import { momentRoutes } from "./admin-moments.ts";
 import { runRoutes } from "./admin-runs.ts";
 import { stateRoutes } from "./admin-state.ts";
 import { parseJson } from "./body.ts";
@@ -55,6 +56,7 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
     eventRoute(routes, streams);
     runRoutes(routes, runtime);
     actionRoutes(routes, runtime);
+    momentRoutes(routes, runtime);
     stateRoutes(routes, runtime);
     agentRoutes(routes, runtime);
     cockpitRoutes(routes, options.cockpitFolder);
