@@ -108,6 +108,8 @@ export interface EditState {
   readonly key: KeyName;
   /** `null` removes a name. */
   readonly changes: ReadonlyMap<string, Payload | null>;
+  /** What names have to be still, `null` none at all: else nothing is changed. */
+  readonly expected: ReadonlyMap<string, Payload | null>;
   /** Also while an exclusive run holds the key. */
   readonly force: boolean;
 }

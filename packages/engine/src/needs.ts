@@ -163,6 +163,7 @@ export class NeedsFinder {
       case "editState":
         this.#key(event.key);
         if (event.force) this.#holderImages(event.key);
+        if (event.expected.size > 0) this.#state(event.key);
         return;
       case "timers":
         this.#timers();

@@ -91,13 +91,29 @@ describe("E10: a run goes on from its image as from its journal", () => {
     expect(world.latest(run).start.entries).toMatchObject([{ index: 3, kind: "completion", id: 2 }]);
   });
 
-  test("an image of code that has asked for what is not in the journal is passed over", async () => {
+  test("a step that it has asked for, and that was held back for its result, is written before it", async () => {
     const { world, run } = await withImage();
     world.latest(run).replies.command(3, step("held back"));
     await imaged(world, run, captured(2, "has asked for command 3"));
-    expect(await entriesOf(world, run)).toEqual([2]);
-    // And one whose command stands after what it had seen, which a cut of the journal could take away.
+    expect(await entriesOf(world, run)).toEqual([2, 3]);
+    expect((await world.journal(run)).at(-1)).toMatchObject({ kind: "command", id: 3 });
+    // Its result is one of its own, also for an attempt that starts from the image.
+    world.loop.stop();
+    const next = await openWorld({ storage: world.storage });
+    expect(next.latest(run).start.entries).toEqual([]);
+    next.latest(run).replies.propose(3, value("3"));
+    await next.settle();
+    expect((await next.journal(run)).at(-1)).toMatchObject({ kind: "completion", id: 3 });
+  });
+
+  test("an image that is not what stands in the journal is passed over", async () => {
+    const { world, run } = await withImage();
+    // Its command stands after what it had seen, where a cut of the journal could take it away.
+    world.latest(run).replies.command(3, step("3"));
     world.latest(run).replies.propose(3, value("3"));
+    await imaged(world, run, captured(2, "has asked for command 3"));
+    // A step was begun since.
+    world.latest(run).replies.command(4, step("4"));
     await imaged(world, run, captured(2, "has asked for command 3"));
     await imaged(world, run, captured(99, "has seen what never was"));
     expect(await entriesOf(world, run)).toEqual([2]);

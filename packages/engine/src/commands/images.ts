@@ -19,9 +19,11 @@ export function image(batch: Batch, event: Extract<AttemptEvent, { type: "image"
   const attempt = liveAttempt(run, event.attempt);
   if (run === undefined || attempt === null) return; // E4: stale.
   const { entry, hash, base, bytes } = event.image;
-  if (attempt.held.length > 0 || entry > run.entries) return; // It has asked for, or seen, what is not in the journal.
+  if (entry > run.entries) return; // It has seen what is not in the journal.
   const isWhole = entry >= attempt.told;
-  if (!isWhole && entry < attempt.asked) return; // The code may have asked for that before, or after it was captured.
+  // The code may have asked for those before it was captured, or after.
+  if (!isWhole && (attempt.held.length > 0 || entry < attempt.asked)) return;
+  if (attempt.held.length > 0) writeHeld(batch, run, attempt, Number.POSITIVE_INFINITY); // It has asked for them.
   const seen = isWhole ? run.entries : entry;
   if (seen <= (imagesOf(run).at(-1)?.entry ?? 0)) return; // There is one that is as good.
   addImage(batch, run, { entry: seen, hash, base, size: bytes.byteLength, at: batch.now, name: null }, bytes);

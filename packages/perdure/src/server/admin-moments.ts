@@ -10,7 +10,7 @@ import {
 } from "@perdure/protocol";
 import type { ServedRuntime } from "./context.ts";
 import { runIdOf } from "./run-ids.ts";
-import { answers, FORK_BODY, MOMENT_BODY, params, ref, REWIND_BODY } from "./schemas.ts";
+import { answers, RUN_FORK_BODY, MOMENT_BODY, params, ref, RUN_REWIND_BODY } from "./schemas.ts";
 import { momentView } from "./views.ts";
 
 interface Id {
@@ -26,7 +26,7 @@ export function momentRoutes(app: FastifyInstance, runtime: ServedRuntime): void
         tags,
         summary: "Start a run that shares the first entries of this one and goes on from there on its own",
         params: params("id"),
-        body: FORK_BODY,
+        body: RUN_FORK_BODY,
         response: answers(ref("ActionAnswer")),
       },
     },
@@ -42,7 +42,7 @@ export function momentRoutes(app: FastifyInstance, runtime: ServedRuntime): void
         tags,
         summary: "Put a run back to where it was after an entry; what it is now is kept as a branch",
         params: params("id"),
-        body: REWIND_BODY,
+        body: RUN_REWIND_BODY,
         response: answers(ref("RewindAnswer")),
       },
     },
