@@ -70,6 +70,7 @@ export class Batch {
     if (entry.kind === "command") {
       assert(entry.id === run.commands + 1, "J1: commands stand in the journal in the order of their ids");
       run.commands = entry.id;
+      if (run.attempt !== null) run.attempt.asked = entry.index;
     }
     this.mutations.push({ type: "appendEntry", run: run.record.seq, entry, commands: run.commands });
   }

@@ -267,8 +267,9 @@ describe("messages between runs", () => {
     const key = { service: "object", key: "k" };
     const edit = (changes: Change, expected: Change) =>
       world.ask({ type: "editState", key, changes: new Map(changes), expected: new Map(expected), force: false });
-    // In one batch: the later ones see what the first one did.
-    const [first, second, third] = await Promise.all([
+    // While the first is made durable the others gather in one batch, where each sees what the one before it did.
+    const [, first, second, third] = await Promise.all([
+      edit([["m", "0"]], []),
       edit([["n", "1"]], [["n", null]]),
       edit([["n", "2"]], [["n", null]]),
       edit([["m", "3"]], [["n", "1"]]),

@@ -37,6 +37,8 @@ export interface World {
   readonly attempts: ManualAttempt[];
   now: number;
   readonly failures: unknown[];
+  /** Images that were found to be of no use. */
+  readonly lost: { readonly run: RunId; readonly entry: number; readonly reason: string }[];
   /** Lets the loop work until it has nothing left to do. */
   settle(): Promise<void>;
   ask(question: Question): Promise<Reply>;
@@ -180,6 +182,10 @@ export async function openWorld(
     clock: surroundings.clock(now),
     scheduler: surroundings.scheduler,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    observer: {
+      committed: () => undefined,
+      imageLost: (run, entry, reason) => void world.lost.push({ run, entry, reason }),
+    },
     onFailure: (error) => void failures.push(error),
   });
   const world: World = {
@@ -187,6 +193,7 @@ export async function openWorld(
     loop,
     attempts,
     failures,
+    lost: [],
     now: options.now ?? 1_000_000,
     settle: () => surroundings.settle(now),
     async ask(question) {

@@ -28,6 +28,8 @@ export { openDirectoryBlobs } from "./blobs/directory.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./stores/sqlite/open.ts";
 export { bundleModule, type BundleOptions, type IsolateBundle } from "./isolate/bundle/bundle-module.ts";
 export { createIsolateExecutor, type IsolateExecutor, type IsolateOptions } from "./isolate/executor.ts";
+export type { ThreadPorts } from "./isolate/isolate-thread.ts";
+export type { ImagePolicy } from "./isolate/thread-messages.ts";
 export { withSourceMap } from "./isolate/stack-traces.ts";
 export type { IsolateFigures } from "./isolate/figures.ts";
 export { loadHostModules, type HostFunction, type HostModule } from "./isolate/bundle/host-modules.ts";

@@ -61,6 +61,8 @@ export interface RuntimeOptions {
   readonly limits?: Partial<Limits>;
   /** Told of failures that the runtime recovers from by itself. */
   readonly onTrouble?: (error: unknown, retryInMs: DurationMs) => void;
+  /** Told of an image that is damaged or cannot be read: its run goes on from the one before, with a longer journal. */
+  readonly onImageLost?: (run: RunId, entry: number, reason: string) => void;
 }
 
 export interface EditStateOptions {
@@ -357,6 +359,7 @@ export class Runtime {
       this.#totals.events += events;
       this.#totals.mutations += mutations;
     },
+    imageLost: (run, entry, reason) => this.#options.onImageLost?.(run, entry, reason),
   };
 
   #replaceLoop(error: unknown): void {

@@ -60,7 +60,7 @@ export interface ServeOptions {
    */
   readonly sources?: readonly (string | URL)[];
   /** Threads, limits and policy of isolates. */
-  readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits">;
+  readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits" | "memoryMax">;
   /** Where `ctx.log` and warnings go. Default: one line each on standard error. */
   readonly log?: (line: string) => void;
 }
@@ -106,6 +106,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       onTrouble: (error, retryInMs) =>
         log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
+      onImageLost: (run, entry, reason) =>
+        log(
+          `perdure: the image at entry ${entry} of ${run} is of no use and was dropped; the run goes on from what is before it: ${reason}`,
+        ),
     });
     const { ingress, admin, onTaken = "fail", token } = options;
     const server = createServer({
@@ -192,7 +196,7 @@ async function openExecutors(
 function isolateOptions({
   suspendAfterMs,
   isolates,
-}: ServeOptions): Pick<IsolateOptions, "threads" | "policy" | "limits"> {
+}: ServeOptions): Pick<IsolateOptions, "threads" | "policy" | "limits" | "memoryMax"> {
   return suspendAfterMs === undefined
     ? { ...isolates }
     : { ...isolates, policy: { warmMs: suspendAfterMs, ...isolates?.policy } };

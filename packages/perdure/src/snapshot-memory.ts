@@ -12,6 +12,7 @@ import {
   loadHostModules,
   withSourceMap,
   type HostFunction,
+  type IsolateBundle,
   type IsolateExecutor,
   type IsolateOptions,
 } from "@perdure/host";
@@ -33,13 +34,20 @@ export interface SnapshotMemoryOptions {
   readonly sources: readonly (string | URL)[];
   readonly artifacts: Artifacts;
   readonly log: (record: LogRecord) => void;
-  readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits">;
+  readonly isolates?: Partial<Pick<IsolateOptions, "threads" | "policy" | "limits" | "memoryMax" | "ports">>;
+  /** Which definitions live in isolates. Default: those that ask for it. */
+  readonly wanted?: (definition: AnyDefinition) => boolean;
+  /** Where the code comes from. Default: it is bundled now. */
+  readonly bundle?: (entry: string) => Promise<IsolateBundle>;
+  /** Around each function that runs on the host. */
+  readonly around?: (fn: HostFunction) => HostFunction;
 }
 
 /** @throws DefinitionError where a definition asks for it and no source exports it; IsolateModuleError */
 export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promise<SnapshotMemory> {
-  const { registry, sources, artifacts, log, isolates } = options;
-  const wanted = registry.definitions.filter(({ options: { memory } }) => memory === "snapshot");
+  const { registry, sources, artifacts, log, isolates, around = (fn) => fn } = options;
+  const { wanted: isWanted = asksForIt, bundle: bundleOf = (entry) => bundleModule({ entry }) } = options;
+  const wanted = registry.definitions.filter(isWanted);
   const bundles = new Map<string, string>();
   const functions = new Map<string, HostFunction>();
   const files: string[] = [];
@@ -47,11 +55,10 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
   for (const entry of paths) {
     const exported = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
     if (exported.length === 0) continue;
-    const bundle = await bundleModule({ entry });
-    const stored = Buffer.from(withSourceMap(bundle.code, bundle.sourceMap));
-    const hash = await artifacts.put("bundle", stored, { entry: entryName(entry) });
+    const bundle = await bundleOf(entry);
+    const hash = await artifacts.put("bundle", bytesOf(bundle), { entry: entryName(entry) });
     for (const { name } of exported) bundles.set(name, hash);
-    for (const [name, fn] of await loadHostModules(bundle)) functions.set(name, fn);
+    for (const [name, fn] of await loadHostModules(bundle)) functions.set(name, around(fn));
     files.push(...bundle.files);
   }
   const missing = wanted.filter(({ name }) => !bundles.has(name)).map(({ name }) => `"${name}"`);
@@ -64,6 +71,17 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
     files,
   };
 }
+
+const BYTES: WeakMap<IsolateBundle, Uint8Array> = new WeakMap();
+
+/** Once for each: there are megabytes of them. */
+function bytesOf(bundle: IsolateBundle): Uint8Array {
+  const bytes = BYTES.get(bundle) ?? Buffer.from(withSourceMap(bundle.code, bundle.sourceMap));
+  BYTES.set(bundle, bytes);
+  return bytes;
+}
+
+const asksForIt = ({ options: { memory } }: AnyDefinition): boolean => memory === "snapshot";
 
 /** What cannot be loaded is said now, and not by the first run. */
 async function prepareAll(executor: IsolateExecutor, bundles: Iterable<string>): Promise<void> {

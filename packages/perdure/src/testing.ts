@@ -1,10 +1,12 @@
 // perdure/testing: what users test their handlers with.
 
 export { crashAtEveryEntry, CrashTestError, type CrashReport, type CrashTest } from "./testing/crash-at-every-entry.ts";
+export type { TestImages } from "./testing/isolated-runs.ts";
 export {
   createTestMemory,
   TestWorld,
   type Execution,
+  type ImageCounts,
   type OpenWait,
   type TestMemory,
   type TestWorldOptions,

@@ -34,8 +34,8 @@ export type {
   StreamCommand,
   Target,
 } from "./journal.ts";
-export { ARRIVAL_SIGNAL, COMPLETABLE, QUEUE_LISTED_MAX } from "./journal.ts";
-export type { CancelState, HandlerMode, RetryState, Run, RunStatus, StreamTrim } from "./run.ts";
+export { ARRIVAL_SIGNAL, COMPLETABLE, FORK_SIGNAL, QUEUE_LISTED_MAX } from "./journal.ts";
+export type { CancelState, ForkOrigin, HandlerMode, RetryState, Run, RunStatus, StreamTrim } from "./run.ts";
 export { BUILT_IN_PREFIX, isFinished, RUN_STATUSES } from "./run.ts";
 export type { Kept, StreamOwner, StreamRef } from "./streams.ts";
 export { itemList, parseStream, streamOwner, streamText } from "./streams.ts";

@@ -1,11 +1,24 @@
 // What can be seen of the world from outside: the only thing that checkers know.
 
 import type { Commit, Question, Reply, StreamPage } from "@perdure/engine";
-import type { AttemptStart, Awaiting, Entry, Instant, Payload, Result, Run, RunId, StreamRef } from "@perdure/protocol";
+import type {
+  AttemptStart,
+  Awaiting,
+  CapturedImage,
+  Entry,
+  ImageInfo,
+  Instant,
+  Payload,
+  Result,
+  Run,
+  RunId,
+  StreamRef,
+} from "@perdure/protocol";
 
 export interface StoredRun {
   readonly run: Run;
   readonly entries: readonly Entry[];
+  readonly images: readonly ImageInfo[];
 }
 
 /** How an attempt ended. `crash`: its host died. */
@@ -40,6 +53,8 @@ export type Observation =
       readonly entriesSeen?: number;
       readonly awaiting?: readonly Awaiting[];
     }
+  /** A live attempt was captured. */
+  | { readonly type: "imaged"; readonly attempt: number; readonly image: CapturedImage }
   /** The closure of step `command` began. */
   | { readonly type: "executed"; readonly tick: number; readonly attempt: number; readonly command: number }
   /** The code of an attempt saw how a command ended. */
@@ -111,7 +126,7 @@ export interface StoredState {
   readonly state: ReadonlyMap<string, Payload>;
 }
 
-/** A promise of the engine (E1 to E9), or the agreement between engine and executors (C2). */
+/** A promise of the engine (E1 to E10), or the agreement between engine and executors (C2). */
 export interface Violation {
   readonly promise: string;
   readonly text: string;

@@ -33,6 +33,16 @@ export interface ExecutorParameters {
   readonly stutters: number;
 }
 
+export interface ImageParameters {
+  /** How often code that waits is captured. */
+  readonly capture: number;
+  /** Captured images are said so much later at most. */
+  readonly lateMsMax: number;
+  readonly unusable: number;
+  /** Mean milliseconds between two stored images that are damaged; 0: none. */
+  readonly rotEveryMs: number;
+}
+
 export type OperatorAction =
   | "signal"
   | "cancel"
@@ -55,6 +65,7 @@ export interface Parameters {
   readonly keyQueuePage: number;
   readonly faults: FaultParameters;
   readonly executor: ExecutorParameters;
+  readonly images: ImageParameters;
   readonly programs: ProgramSettings;
   readonly limits: {
     readonly attemptsLiveMax: number;
@@ -129,6 +140,7 @@ export function drawParameters(seed: number, random: Random, kind: WorldKind): P
       reactMsMax: some(0.4, () => random.pick([3, 30])),
       stutters: some(0.3, () => 0.2),
     },
+    images: drawImages(random.split("images"), kind, calm),
     programs: {
       families,
       count: families ? random.int(3, 4) : random.int(2, 7),
@@ -151,6 +163,17 @@ export function drawParameters(seed: number, random: Random, kind: WorldKind): P
     handlerTriesMax: random.pick([2, 5, 1_000]),
     onExhausted: random.pick(["pause", "throw"]),
     agents: kind === "agents" ? drawAgents(random.split("agents")) : null,
+  };
+}
+
+/** Code under the SDK cannot be captured here. */
+function drawImages(random: Random, kind: WorldKind, calm: boolean): ImageParameters {
+  const some = (probability: number, value: number) => (random.chance(probability) ? value : 0);
+  return {
+    capture: kind === "script" ? random.pick([0, 0.2, 1]) : 0,
+    lateMsMax: some(0.4, random.pick([3, 40])),
+    unusable: calm ? 0 : some(0.4, 0.2),
+    rotEveryMs: calm ? 0 : some(0.4, 200),
   };
 }
 
@@ -184,6 +207,10 @@ export function describeParameters(p: Parameters): string {
     ...share("commit_uncertain", faults.commitUncertain),
     ...share("load_fail", faults.loadFails),
     ...share("attempt_fail", faults.attemptFails),
+    ...share("image", p.images.capture),
+    ...(p.images.capture === 0
+      ? []
+      : [...share("image_unusable", p.images.unusable), ...every("image_rot", p.images.rotEveryMs)]),
     ...every("operator", p.operatorEveryMs),
     ...(p.operatorEveryMs === 0 ? [] : [`burst=${p.operatorBurstMax}`]),
     `live_max=${limits.attemptsLiveMax} ready_max=${limits.readyRunsMax} batch_max=${limits.batchEventsMax}`,

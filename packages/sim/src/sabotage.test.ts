@@ -1,8 +1,18 @@
 // Does the simulator find anything? For each promise an engine that breaks it, by a port that lies; some world of a few
 // hundred must show it.
 
-import type { Clock, Environment, Loaded, Mutation, Store } from "@perdure/engine";
-import { AssertionError, type AttemptReplies, type Entry, type Executor, type Target } from "@perdure/protocol";
+import type { Clock, Environment, Loaded, LoadedStart, Mutation, Store } from "@perdure/engine";
+import {
+  AssertionError,
+  type AttemptReplies,
+  type AttemptStart,
+  type CapturedImage,
+  type Entry,
+  type Executor,
+  type RunId,
+  type StartImage,
+  type Target,
+} from "@perdure/protocol";
 import { describe, expect, test } from "vitest";
 import type { Random } from "./random.ts";
 import type { Sabotage } from "./sim-host.ts";
@@ -213,6 +223,80 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
   ],
 };
 
+/** Code under the SDK cannot be captured here. */
+const IMAGE_SABOTAGES: typeof SABOTAGES = {
+  E4: [
+    {
+      what: "images of an attempt that is over, said in the name of the next",
+      make: () => {
+        const captured = new Map<RunId, CapturedImage>();
+        return imaging((image, start, replies) => {
+          replies(captured.get(start.run) ?? image);
+          captured.set(start.run, image);
+        });
+      },
+    },
+  ],
+  E10: [
+    {
+      what: "images that are taken for newer than they are",
+      make: () => imaging((image, _, replies) => replies({ ...image, entry: image.entry + 1 })),
+    },
+    {
+      what: "an image that outlives the entries it has seen",
+      make: () => {
+        const kept = new Map<RunId, StartImage>();
+        return {
+          store: (store) =>
+            around(store, { loadStart: async (run) => outliving(kept, run.id, await store.loadStart(run)) }),
+        };
+      },
+    },
+    {
+      what: "a store that forgets to drop images",
+      make: () => committing((mutation) => (mutation.type === "dropImages" ? [] : [mutation])),
+    },
+  ],
+  C2: [
+    {
+      what: "entries after the image that begin one too late",
+      make: () => ({
+        store: (store) =>
+          around(store, {
+            loadStart: async (run) => {
+              const start = await store.loadStart(run);
+              return start.image === null ? start : { ...start, entries: start.entries.slice(1) };
+            },
+          }),
+      }),
+    },
+  ],
+};
+
+function imaging(
+  say: (image: CapturedImage, start: AttemptStart, reply: (image: CapturedImage) => void) => void,
+): Sabotage {
+  return {
+    executor: (executor: Executor): Executor => ({
+      start: (start, replies) =>
+        executor.start(start, {
+          ...deaf(replies),
+          suspend: (awaiting, entriesSeen) => replies.suspend(awaiting, entriesSeen),
+          image: (image) => say(image, start, (said) => replies.image(said)),
+        }),
+    }),
+  };
+}
+
+/** The newest image that there ever was. */
+function outliving(kept: Map<RunId, StartImage>, run: RunId, start: LoadedStart): LoadedStart {
+  const old = kept.get(run);
+  if (start.image !== null && start.image.info.entry >= (old?.info.entry ?? 0)) kept.set(run, start.image);
+  const image = kept.get(run);
+  if (image === undefined) return start;
+  return { ...start, image, entries: start.entries.filter(({ index }) => index > image.info.entry), state: null };
+}
+
 type AppendStream = Extract<Mutation, { type: "appendStream" }>;
 
 /** Of what a journal tells. */
@@ -280,6 +364,15 @@ describe("a broken engine is caught", () => {
           expect(seed, `no world of ${SEEDS_MAX} shows it`).not.toBeNull();
         });
       }
+    }
+  }
+
+  for (const [promise, sabotages] of Object.entries(IMAGE_SABOTAGES)) {
+    for (const { what, make } of sabotages) {
+      test(`${promise}: ${what}`, async () => {
+        const seed = await firstCatch(make, promise, "script");
+        expect(seed, `no world of ${SEEDS_MAX} shows it`).not.toBeNull();
+      });
     }
   }
 

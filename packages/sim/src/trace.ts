@@ -44,7 +44,7 @@ export class Trace {
         return this.note(
           host,
           "+",
-          `run=${start.run} attempt=${attempt}  begins ${start.service}/${start.handler}/${start.key ?? ""} generation=${start.generation} journal=${start.entries.length}`,
+          `run=${start.run} attempt=${attempt}  begins ${start.service}/${start.handler}/${start.key ?? ""} generation=${start.generation} ${start.image === null ? "" : `image=${start.image.info.entry} `}journal=${start.entries.length}`,
         );
       }
       case "told":
@@ -94,6 +94,11 @@ export class Trace {
           "$",
           `run=${this.#shadow.bySeq.get(mutation.run)?.record.id ?? mutation.run} journal=${mutation.entry.index}  ${entryText(mutation.entry)}`,
         );
+      case "addImage": {
+        const { entry, hash, size } = mutation.info;
+        const text = `number ${mutation.run}: image ${entry} ${hash.slice(0, 8)}, ${size} bytes`;
+        return this.note(host, "$", mutation.bytes === null ? `${text}, known` : text);
+      }
       case "addTimer":
       case "removeTimer":
         return this.note(

@@ -85,7 +85,10 @@ export class WatchedExecutor implements Executor {
         this.#over(run, attempt, "error");
         replies.error(failure);
       },
-      image: (image) => replies.image(image),
+      image: (image) => {
+        this.#said(run, attempt, { type: "imaged", attempt, image });
+        replies.image(image);
+      },
       imageUnusable: (failure) => {
         this.#over(run, attempt, "imageUnusable");
         replies.imageUnusable(failure);

@@ -225,8 +225,12 @@ class World {
   }
 
   #scriptExecutor(host: SimHost, life: Process, common: CommonPorts): Executor {
+    const { images } = this.#parameters;
     return new ScriptExecutor({
       ...common,
+      images,
+      imaging: common.random.split("images"),
+      imageUnusable: () => (this.#faulty ? images.unusable : 0),
       after: (ms, callback) => void life.after(ms, callback),
       wakeAt: (at, callback) => void host.clock.wakeAt(at, () => (life.dead ? undefined : callback())),
       executed: ({ run }, command) =>
@@ -332,6 +336,14 @@ class World {
       host.stop();
       this.#reviveSoon(host);
     });
+    this.#repeat("rot", this.#parameters.images.rotEveryMs, (random) => {
+      const stored = [...this.#storage.data.imageBytes.values()];
+      if (stored.length === 0) return;
+      const { bytes } = random.pick(stored);
+      const at = random.int(0, bytes.length - 1);
+      bytes[at] = (bytes[at] ?? 0) ^ 0xff;
+      this.#trace.note(-1, "!", "a stored image is damaged");
+    });
     this.#repeat("jumps", faults.jumpEveryMs, (random) => {
       const { jumpMsMax } = faults;
       const host = random.pick(this.#hosts);
@@ -415,7 +427,11 @@ class World {
     const runs: StoredRun[] = [];
     const states = new Map<string, StoredState>();
     for (const run of await allRuns(reader)) {
-      runs.push({ run, entries: await reader.journal(run.id, 0, 10_000) });
+      runs.push({
+        run,
+        entries: await reader.journal(run.id, 0, 10_000),
+        images: await reader.images(run.id),
+      });
       const { service, key } = run;
       if (key !== null && !states.has(`${service}/${key}`))
         states.set(`${service}/${key}`, { service, key, state: await reader.state({ service, key }) });

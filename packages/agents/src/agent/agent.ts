@@ -78,7 +78,7 @@ const rangeInput: StandardSchema<HistoryRange | undefined> = z
 /** @throws DefinitionError where an option cannot be meant. */
 export function agent(name: string, options: AgentOptions): AgentDefinition {
   const spec = agentSpec(name, options);
-  const { description, retention } = options;
+  const { description, retention, memory } = options;
   const kept = retention === undefined ? {} : { retention };
   return object(
     name,
@@ -107,6 +107,7 @@ export function agent(name: string, options: AgentOptions): AgentDefinition {
     },
     {
       ...(description === undefined ? {} : { description }),
+      ...(memory === undefined ? {} : { memory }),
       agent: true,
       companions: [approvals, audit, budgets, budgetQuestions, controls],
     },

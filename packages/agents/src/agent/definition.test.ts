@@ -4,6 +4,7 @@ import { DefinitionError } from "@perdure/sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { scriptedModel } from "../models/scripted-model.ts";
+import { agent } from "./agent.ts";
 import { agentSpec, type AgentOptions } from "./definition.ts";
 
 const model = scriptedModel(() => "yes");
@@ -33,3 +34,8 @@ for (const [what, options, message] of refused) {
     expect(() => agentSpec("a", options as AgentOptions)).toThrow(message);
   });
 }
+
+test("how an agent is remembered is an option of it", () => {
+  expect(agent("a", { model, memory: "snapshot" }).options.memory).toBe("snapshot");
+  expect(agent("a", { model }).options.memory).toBeUndefined();
+});

@@ -1,7 +1,13 @@
 // What an agent is made of, checked once when it is defined.
 
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
-import { DefinitionError, type DurationLike, type ObjectContext, type RetryOptions } from "@perdure/sdk";
+import {
+  DefinitionError,
+  type DurationLike,
+  type MemoryMode,
+  type ObjectContext,
+  type RetryOptions,
+} from "@perdure/sdk";
 import type { FlexibleSchema } from "ai";
 import type { BudgetLimits } from "../budget/types.ts";
 import type { ModelTimeouts } from "../models/types.ts";
@@ -46,6 +52,8 @@ export interface AgentOptions {
   readonly retry?: RetryOptions;
   readonly context?: ContextOptions;
   readonly retention?: DurationLike;
+  /** How turns are remembered. Default `journal`; `snapshot`: by images of the isolate that they run in. */
+  readonly memory?: MemoryMode;
 }
 
 export interface ContextOptions {

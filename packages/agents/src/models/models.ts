@@ -2,9 +2,10 @@
 // ============================================================================
 //   export const shared = models({ limits: { openai: { concurrency: 20, tokensPerMinute: 2_000_000 } } });
 
+import { importProvider } from "#import-provider";
 import { DefinitionError, type Bundle } from "@perdure/sdk";
 import { ModelGateway, type GatewayOptions } from "./gateway.ts";
-import { importProvider, provideModels } from "./of-context.ts";
+import { provideModels } from "./of-context.ts";
 import { createModelResolver, type ProviderLike } from "./resolver.ts";
 
 export interface ModelsOptions extends Omit<GatewayOptions, "ports"> {

@@ -119,3 +119,12 @@ function checked(model: LanguageModelV4, name: string): LanguageModelV4 {
     `model "${name}" is of the AI SDK's interface ${String(version)}, and v4 is needed: update its provider's package`,
   );
 }
+
+/** The provider that a package of the AI SDK exports: `amazonBedrock` of `@ai-sdk/amazon-bedrock`. @throws Error */
+export function providerIn(module: Readonly<Record<string, unknown>>, name: string): ProviderLike {
+  const exported = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const provider = module[exported] as ProviderLike | null | undefined;
+  if (typeof provider?.languageModel !== "function")
+    throw new Error(`@ai-sdk/${name} exports no provider "${exported}"`);
+  return provider;
+}

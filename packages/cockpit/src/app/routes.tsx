@@ -6,12 +6,12 @@ import { readAgentsSearch } from "../views/agents/agents-search.ts";
 import { readApprovalsSearch } from "../views/approvals/approvals-search.ts";
 import { readRunsSearch } from "../views/runs/runs-search.ts";
 import { readRunSearch } from "../views/run/run-search.ts";
-import { chunk } from "./chunks.ts";
-import { readSessionSearch } from "../views/session/session-search.ts";
 import { readSchedulesSearch } from "../views/schedules/schedules-search.ts";
 import { readServiceSearch, readServicesSearch } from "../views/services/services-search.ts";
 import { readSqlSearch } from "../views/sql/sql-search.ts";
 import { readStateSearch } from "../views/state/state-search.ts";
+import { readSessionSearch } from "../views/session/session-search.ts";
+import { chunk } from "./chunks.ts";
 import { parseSearch, searchText } from "./search-text.ts";
 import { Crashed, NotFound } from "./problem-pages.tsx";
 import { Shell } from "./shell.tsx";
@@ -44,36 +44,6 @@ const run = createRoute({
   component: lazyRouteComponent(
     chunk(() => import("../views/run/run-page.tsx")),
     "RunPage",
-  ),
-});
-
-const agents = createRoute({
-  getParentRoute: () => root,
-  path: "/agents",
-  validateSearch: readAgentsSearch,
-  component: lazyRouteComponent(
-    chunk(() => import("../views/agents/agents.tsx")),
-    "Agents",
-  ),
-});
-
-const session = createRoute({
-  getParentRoute: () => root,
-  path: "/agents/$agent/$session",
-  validateSearch: readSessionSearch,
-  component: lazyRouteComponent(
-    chunk(() => import("../views/session/session-page.tsx")),
-    "SessionPage",
-  ),
-});
-
-const approvals = createRoute({
-  getParentRoute: () => root,
-  path: "/approvals",
-  validateSearch: readApprovalsSearch,
-  component: lazyRouteComponent(
-    chunk(() => import("../views/approvals/approvals.tsx")),
-    "Approvals",
   ),
 });
 
@@ -133,6 +103,36 @@ const sql = createRoute({
   component: lazyRouteComponent(
     chunk(() => import("../views/sql/sql.tsx")),
     "Sql",
+  ),
+});
+
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  validateSearch: readAgentsSearch,
+  component: lazyRouteComponent(
+    chunk(() => import("../views/agents/agents.tsx")),
+    "Agents",
+  ),
+});
+
+const session = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$agent/$session",
+  validateSearch: readSessionSearch,
+  component: lazyRouteComponent(
+    chunk(() => import("../views/session/session-page.tsx")),
+    "SessionPage",
+  ),
+});
+
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: "/approvals",
+  validateSearch: readApprovalsSearch,
+  component: lazyRouteComponent(
+    chunk(() => import("../views/approvals/approvals.tsx")),
+    "Approvals",
   ),
 });
 

@@ -9,13 +9,27 @@ import { form } from "./zh/form.ts";
 import { overview } from "./zh/overview.ts";
 import { run } from "./zh/run.ts";
 import { runs } from "./zh/runs.ts";
-import { session } from "./zh/session.ts";
 import { schedules } from "./zh/schedules.ts";
 import { services } from "./zh/services.ts";
 import { sql } from "./zh/sql.ts";
 import { state } from "./zh/state.ts";
 
-const zh: Messages = { common, form, overview, runs, run, agents, session, approvals, schedules, services, sql, state };
+import { session } from "./zh/session.ts";
+
+const zh: Messages = {
+  agents,
+  approvals,
+  common,
+  form,
+  overview,
+  run,
+  runs,
+  schedules,
+  services,
+  session,
+  sql,
+  state,
+};
 
 export const LANGUAGES: Readonly<Record<Language, Messages>> = { en, zh };
 

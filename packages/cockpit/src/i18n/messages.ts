@@ -9,12 +9,26 @@ import { form } from "./en/form.ts";
 import { overview } from "./en/overview.ts";
 import { run } from "./en/run.ts";
 import { runs } from "./en/runs.ts";
-import { session } from "./en/session.ts";
 import { schedules } from "./en/schedules.ts";
 import { services } from "./en/services.ts";
 import { sql } from "./en/sql.ts";
 import { state } from "./en/state.ts";
 
-export const en = { common, form, overview, runs, run, agents, session, approvals, schedules, services, sql, state };
+import { session } from "./en/session.ts";
+
+export const en = {
+  agents,
+  approvals,
+  common,
+  form,
+  overview,
+  run,
+  runs,
+  schedules,
+  services,
+  session,
+  sql,
+  state,
+};
 
 export type Messages = typeof en;

@@ -10,16 +10,21 @@ import type { HotRun } from "../view.ts";
 import { retryLater } from "./attempt-end.ts";
 
 /**
- * An attempt was captured. Where nothing was handed to it since, all that stands after what it has seen are its own commands,
- * so the image stands for the whole journal (I1). What is not right, or comes too late to be of use, is passed over.
+ * An attempt was captured. I1 is made sure of here, since an attempt is not told where all its commands stand: where nothing
+ * was handed to it since, what stands after the entries that it has seen are its own commands, so the image has the whole
+ * journal behind it. Where something was, none of its commands may stand after what it has seen. Others are passed over.
  */
 export function image(batch: Batch, event: Extract<AttemptEvent, { type: "image" }>): void {
   const run = batch.view.run(event.run);
   const attempt = liveAttempt(run, event.attempt);
   if (run === undefined || attempt === null) return; // E4: stale.
   const { entry, hash, base, bytes } = event.image;
-  if (attempt.held.length > 0 || entry > run.entries) return; // I1: it stands for what is not in the journal.
-  const seen = entry >= attempt.told ? run.entries : entry;
+  if (entry > run.entries) return; // It has seen what is not in the journal.
+  const isWhole = entry >= attempt.told;
+  // The code may have asked for those before it was captured, or after.
+  if (!isWhole && (attempt.held.length > 0 || entry < attempt.asked)) return;
+  if (attempt.held.length > 0) writeHeld(batch, run, attempt, Number.POSITIVE_INFINITY); // It has asked for them.
+  const seen = isWhole ? run.entries : entry;
   if (seen <= (imagesOf(run).at(-1)?.entry ?? 0)) return; // There is one that is as good.
   addImage(batch, run, { entry: seen, hash, base, size: bytes.byteLength, at: batch.now, name: null }, bytes);
   dropSuperseded(batch, run);

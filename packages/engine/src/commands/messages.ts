@@ -3,6 +3,7 @@
 import { assert, isFinished, type Payload } from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import type { EditState, RunEvent } from "../events.ts";
+import { dropAllImages } from "../moves/images.ts";
 import { keyText } from "../view.ts";
 import { signalRun } from "./attempt-command.ts";
 
@@ -52,6 +53,8 @@ export function editState(batch: Batch, event: EditState): void {
     );
     return;
   }
+  const holder = hot.holder === null ? undefined : batch.view.run(hot.holder);
+  if (holder !== undefined) dropAllImages(batch, holder); // They hold the state that it had.
   for (const [name, value] of event.changes) {
     if (value === null) {
       batch.mutations.push({ type: "clearState", key: event.key, name });

@@ -25,6 +25,7 @@ export function launch(batch: Batch, run: HotRun): void {
     commands: run.commands,
     given: run.entries,
     told: run.entries,
+    asked: run.entries,
     image: null,
     imaged: 0,
   };

@@ -40,6 +40,8 @@ export interface IsolateOptions {
   readonly threads?: number;
   readonly policy?: Partial<ImagePolicy>;
   readonly limits?: Partial<InstanceLimits>;
+  /** Bytes that all instances together may take. Default: a quarter of the machine's. */
+  readonly memoryMax?: number;
   /** Of threads that are none (`threads: 0`). Default: the real time. */
   readonly ports?: ThreadPorts;
 }
@@ -48,6 +50,8 @@ export interface IsolateExecutor extends Executor {
   /** Loads a bundle, so that the first run of it need not wait. @throws IsolateModuleError where that fails */
   prepare(bundle: string): Promise<void>;
   readonly figures: IsolateFigures;
+  /** Attempts are on their way into their instances: for tests that have to know when nothing goes on. */
+  readonly busy: boolean;
   close(): Promise<void>;
 }
 
@@ -60,6 +64,8 @@ class ThreadedExecutor implements IsolateExecutor {
   readonly #threads: IsolateThreads;
   readonly #bases: Bases;
   readonly #attempts = new Map<number, IsolateAttempt>();
+  /** Those of which nothing was heard yet. */
+  readonly #starting = new Set<number>();
   #last = 0;
 
   constructor(options: IsolateOptions) {
@@ -75,11 +81,16 @@ class ThreadedExecutor implements IsolateExecutor {
     return this.#threads.figures;
   }
 
+  get busy(): boolean {
+    return this.#starting.size > 0;
+  }
+
   start(start: AttemptStart, replies: AttemptReplies): Attempt {
     this.#last += 1;
     const id = this.#last;
     const attempt = new IsolateAttempt(id, start, replies, this.#options, (message) => this.#threads.tell(id, message));
     this.#attempts.set(id, attempt);
+    this.#starting.add(id);
     void this.#launch(id, attempt, start);
     return attempt;
   }
@@ -97,24 +108,35 @@ class ThreadedExecutor implements IsolateExecutor {
       if (start.deployment === null)
         throw new ImageMismatchError("the run has no bundle: it was not begun in an isolate");
       const { base, traces } = await this.#bases.find(start.deployment, start.image?.info.base ?? null);
-      if (attempt.over) this.#attempts.delete(id);
+      if (attempt.over) this.#forget(id);
       else {
         const { image, state, ...rest } = start;
         const wire: WireStart = { ...rest, state: state === null ? null : [...state] };
         const bytes = image === null ? null : { entry: image.info.entry, bytes: image.bytes };
         attempt.traces = traces;
-        this.#threads.assign(id, base);
-        attempt.begin({ type: "start", attempt: id, base: base.hash, start: wire, image: bytes });
+        this.#threads.assign(
+          id,
+          base,
+          () => this.#hasLeft(id, attempt),
+          () => attempt.begin({ type: "start", attempt: id, base: base.hash, start: wire, image: bytes }),
+        );
       }
     } catch (error) {
-      this.#attempts.delete(id);
+      this.#forget(id);
       attempt.failed(failureFrom(error), "pause");
     }
+  }
+
+  /** Aborted while it stood in line. */
+  #hasLeft(id: number, attempt: IsolateAttempt): boolean {
+    if (attempt.over) this.#attempts.delete(id);
+    return attempt.over;
   }
 
   #heard(message: FromThread): void {
     if (message.type === "madeBase" || message.type === "baseFailed") return; // The threads' own.
     const attempt = this.#attempts.get(message.attempt);
+    this.#starting.delete(message.attempt);
     switch (message.type) {
       case "said":
         attempt?.said(message.messages, message.awaiting);
@@ -131,7 +153,7 @@ class ThreadedExecutor implements IsolateExecutor {
       case "restored":
         return;
       case "released":
-        this.#attempts.delete(message.attempt);
+        this.#forget(message.attempt);
         return;
     }
   }
@@ -139,8 +161,13 @@ class ThreadedExecutor implements IsolateExecutor {
   #died(attempts: readonly number[], error: Error): void {
     for (const id of attempts) {
       this.#attempts.get(id)?.failed(failureFrom(error), "retry");
-      this.#attempts.delete(id);
+      this.#forget(id);
     }
+  }
+
+  #forget(id: number): void {
+    this.#attempts.delete(id);
+    this.#starting.delete(id);
   }
 }
 

@@ -35,40 +35,43 @@ const GUEST = `
     host.left = left;
     return true;
   };
-  export const install = () => provideGuestHost({
+  export const install = ([user]) => (globalThis.user = user, provideGuestHost({
     log: (level, text) => void host.logs.push([level, text]),
     setTimer: (callback, ms) => (timers.set(++lastTimer, { callback, at: now + ms }), lastTimer),
     clearTimer: (id) => void timers.delete(id),
     fetch: (request) => new Promise((resolve, reject) => void host.requests.push({ request, resolve, reject })),
     randomUUID: () => "00000000-0000-4000-8000-" + String(++lastByte).padStart(12, "0"),
     randomBytes: (count) => Uint8Array.from({ length: count }, () => ++lastByte & 255),
-  });
+  }));
 `;
 
-let bundled: Promise<string> | undefined;
+const NOTHING = "console.log('loading'); export const a = 1;";
+const bundled = new Map<string, Promise<string>>();
 
-/** The bundle of a module that exports nothing: the globals, and the test's host. */
-export function bundleOfGlobals(): Promise<string> {
-  bundled ??= (async () => {
-    const ends: (() => void)[] = [];
-    const user = writePackage(
-      { "agents.ts": "console.log('loading'); export const a = 1;", "guest.js": GUEST },
-      (end) => ends.push(end),
-    );
-    const { code } = await bundleWith(
-      { entry: user.path("agents.ts") },
-      { "@perdure/sdk/guest": user.path("guest.js") },
-    );
-    for (const end of ends) end();
-    return code;
-  })();
-  return bundled;
+/** The bundle of a module, with the globals and the test's host. */
+export function bundleOfGlobals(source: string = NOTHING): Promise<string> {
+  const made = bundled.get(source) ?? bundle(source);
+  bundled.set(source, made);
+  return made;
 }
 
-/** @param cleanUp is given what to do when the test is over. */
-export async function globalsIsolate(cleanUp: (end: () => void) => void): Promise<GlobalsIsolate> {
+async function bundle(source: string): Promise<string> {
+  const ends: (() => void)[] = [];
+  const user = writePackage({ "agents.ts": source, "guest.js": GUEST }, (end) => ends.push(end));
+  try {
+    return (await bundleWith({ entry: user.path("agents.ts") }, { "@perdure/sdk/guest": user.path("guest.js") })).code;
+  } finally {
+    for (const end of ends) end();
+  }
+}
+
+/**
+ * @param cleanUp is given what to do when the test is over.
+ * @param source the user's module, whose exports are `user` inside.
+ */
+export async function globalsIsolate(cleanUp: (end: () => void) => void, source?: string): Promise<GlobalsIsolate> {
   const vm = await QuickJS.create(ISOLATE_OPTIONS);
-  vm.evalCode(await bundleOfGlobals(), "isolate.js").dispose();
+  vm.evalCode(await bundleOfGlobals(source), "isolate.js").dispose();
   vm.executePendingJobs();
   return over(vm, cleanUp);
 }

@@ -4,14 +4,23 @@
 // Each commit is a crash point twice: before its flush (it is lost) and after (it is there, and nobody was told). The world
 // is then opened again on what the disk holds, and must come to the same result. An effect whose result was in the journal
 // must not have run again (E2); one whose result was lost with the crash may.
+//
+// Runs with `memory: "snapshot"` go on from their newest image. At every third crash it is damaged before: then they go on
+// from the one before it, or from the journal, and nothing else may be different.
 
 import type { Limits } from "@perdure/engine";
-import type { Servable } from "@perdure/sdk";
 import type { Result, RunId, Target } from "@perdure/protocol";
-import { createTestMemory, TestWorld, type Execution, type TestMemory } from "./test-world.ts";
+import {
+  createTestMemory,
+  TestWorld,
+  type Execution,
+  type ImageCounts,
+  type TestMemory,
+  type TestWorldOptions,
+} from "./test-world.ts";
 
-export interface CrashTest {
-  readonly services: readonly Servable[];
+export interface CrashTest extends Pick<TestWorldOptions, "sources" | "images" | "mode"> {
+  readonly services: TestWorldOptions["services"];
   readonly target: Target;
   readonly input?: unknown;
   /** Answers what the run waits for: called whenever everything waits. True: it did something. Must be repeatable. */
@@ -37,6 +46,8 @@ export interface CrashReport {
   readonly steps: number;
   /** Steps that ran again since their result was lost with a crash. */
   readonly repeatedUnjournaled: number;
+  /** Of all worlds together. */
+  readonly images: Readonly<ImageCounts>;
 }
 
 export class CrashTestError extends Error {
@@ -49,6 +60,8 @@ interface Ended {
   readonly observed: string | null | undefined;
 }
 
+/** Each so many crashes, what was the newest image of a run is damaged when it is looked for. */
+const DAMAGE_EVERY = 3;
 /** One event a batch, so that every entry is a crash point of its own. */
 const SMALLEST_BATCHES: Partial<Limits> = { batchEventsMax: 1, timersPerBatchMax: 1 };
 
@@ -56,13 +69,16 @@ const SMALLEST_BATCHES: Partial<Limits> = { batchEventsMax: 1, timersPerBatchMax
 export async function crashAtEveryEntry(test: CrashTest): Promise<CrashReport> {
   test.reset?.();
   let commits = 0;
-  const reference = await runWorld(test, createTestMemory(), (world) => {
+  const first = createTestMemory();
+  const images: ImageCounts = { ...first.images };
+  const reference = await runWorld(test, first, (world) => {
     world.onCommit(() => {
       commits += 1;
       return "apply";
     });
   });
   if (reference.result === null) throw new CrashTestError("the run without a crash has no result");
+  add(images, first.images);
   let repeated = 0;
   let crashes = 0;
   for (const point of pick(commits, test.pointsMax)) {
@@ -70,20 +86,36 @@ export async function crashAtEveryEntry(test: CrashTest): Promise<CrashReport> {
       test.reset?.();
       const memory = createTestMemory();
       const where = `crash ${fate === "lose" ? "before" : "after"} the flush of commit ${point} of ${commits}`;
-      const outcome = await crashOnce(test, memory, point, fate, where);
+      const damages = crashes % DAMAGE_EVERY === DAMAGE_EVERY - 1;
+      const outcome = await crashOnce(test, memory, { point, fate, damages }, where);
       crashes += 1;
+      add(images, memory.images);
       check(test, reference, outcome, memory.executions, where);
       repeated += countRepeated(memory.executions);
     }
   }
-  return { result: reference.result, commits, crashes, steps: reference.executions, repeatedUnjournaled: repeated };
+  const { result, executions: steps } = reference;
+  return { result, commits, crashes, steps, repeatedUnjournaled: repeated, images };
+}
+
+function add(sum: ImageCounts, { taken, restored, lost }: ImageCounts): void {
+  sum.taken += taken;
+  sum.restored += restored;
+  sum.lost += lost;
+}
+
+interface CrashPoint {
+  /** Which commit. */
+  readonly point: number;
+  readonly fate: "lose" | "orphan";
+  /** The newest images do not outlive it. */
+  readonly damages: boolean;
 }
 
 async function crashOnce(
   test: CrashTest,
   memory: TestMemory,
-  point: number,
-  fate: "lose" | "orphan",
+  { point, fate, damages }: CrashPoint,
   where: string,
 ): Promise<Ended> {
   let seen = 0;
@@ -96,9 +128,18 @@ async function crashOnce(
     });
     if (first.result !== null) return first; // It took fewer commits this time.
     delete memory.storage.hooks.beforeCommit;
+    if (damages) damageNewestImages(memory);
     return await runWorld(test, memory, () => undefined);
   } catch (error) {
     throw new CrashTestError(`${where}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+function damageNewestImages({ storage: { data } }: TestMemory): void {
+  for (const { images } of data.runs.values()) {
+    const bytes = data.imageBytes.get(images.at(-1)?.hash ?? "")?.bytes;
+    const middle = (bytes?.length ?? 0) >> 1;
+    if (bytes !== undefined) bytes[middle] = (bytes[middle] ?? 0) ^ 1;
   }
 }
 
@@ -107,7 +148,15 @@ async function runWorld(
   memory: TestMemory,
   prepare: (world: TestWorld) => void,
 ): Promise<Ended & { readonly executions: number }> {
-  const world = new TestWorld({ services: test.services, memory, limits: { ...SMALLEST_BATCHES, ...test.limits } });
+  const { services, sources, images, mode, limits } = test;
+  const world = new TestWorld({
+    services,
+    memory,
+    limits: { ...SMALLEST_BATCHES, ...limits },
+    ...(sources === undefined ? {} : { sources }),
+    ...(images === undefined ? {} : { images }),
+    ...(mode === undefined ? {} : { mode }),
+  });
   prepare(world);
   await world.open();
   let run: RunId | null = null;

@@ -3,6 +3,9 @@
 // Nothing is mocked but the disk and the clock. When nothing is left to do the clock jumps to the next timer, so a handler
 // that sleeps for a week ends at once. The world can be crashed at any commit and opened again on the same storage, which
 // is what `crashAtEveryEntry` does.
+//
+// Given `sources`, definitions with `memory: "snapshot"` live in isolates here, too (isolated-runs.ts), and with
+// `mode: "snapshot"` all that are named do: the same handlers, tested in both modes.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
@@ -16,11 +19,12 @@ import {
   type Scheduler,
   type StreamItem,
 } from "@perdure/engine";
-import { Catalog, hostFetch } from "@perdure/host";
+import { Catalog, createRoutedExecutor, hostFetch, type HostFunction } from "@perdure/host";
 import {
   createExecutor,
   createRegistry,
   type LogRecord,
+  type MemoryMode,
   type Registry,
   type SdkPorts,
   type Servable,
@@ -35,6 +39,7 @@ import {
   valueResult,
   type Awaiting,
   type Entry,
+  type Executor,
   type Failure,
   type Result,
   type Run,
@@ -42,8 +47,9 @@ import {
   type StreamOwner,
   type Target,
 } from "@perdure/protocol";
+import { IsolatedRuns, type TestImages } from "./isolated-runs.ts";
 
-/** A step's closure that was run. */
+/** A step's closure that was run. Of an isolate's it is known when it ends: in a result, or in an error that is retried. */
 export interface Execution {
   readonly run: RunId;
   readonly service: string;
@@ -61,6 +67,16 @@ export interface TestMemory {
   now: number;
   /** How often a world was opened on it. */
   opened: number;
+  readonly images: ImageCounts;
+}
+
+/** What became of images of runs with `memory: "snapshot"`. */
+export interface ImageCounts {
+  taken: number;
+  /** Attempts that began from one. */
+  restored: number;
+  /** Damaged ones that were passed over. */
+  lost: number;
 }
 
 export interface TestWorldOptions {
@@ -69,6 +85,12 @@ export interface TestWorldOptions {
   readonly limits?: Partial<Limits>;
   readonly log?: (record: LogRecord) => void;
   readonly memory?: TestMemory;
+  /** Modules that export the definitions with `memory: "snapshot"`: paths or file URLs, as `serve()` takes them. */
+  readonly sources?: readonly (string | URL)[];
+  /** When their runs are imaged. Default: as a server does. */
+  readonly images?: TestImages;
+  /** How runs of all named services are remembered, whatever their definitions ask for. */
+  readonly mode?: MemoryMode;
 }
 
 const START_OF_TIME = Date.UTC(2026, 0, 1);
@@ -78,14 +100,22 @@ const IDLE_TURNS = 4;
 const JUMPS_MAX = 100_000;
 
 export function createTestMemory(): TestMemory {
-  return { storage: createMemoryStorage(), executions: [], now: START_OF_TIME, opened: 0 };
+  return {
+    storage: createMemoryStorage(),
+    executions: [],
+    now: START_OF_TIME,
+    opened: 0,
+    images: { taken: 0, restored: 0, lost: 0 },
+  };
 }
 
 export class TestWorld {
   readonly memory: TestMemory;
   readonly registry: Registry;
   readonly catalog: Catalog;
+  readonly #options: TestWorldOptions;
   readonly #loop: Loop;
+  #isolated: IsolatedRuns | undefined = undefined;
   readonly #alarms: Alarm[] = [];
   #turns = 0;
   /** Steps whose closures run. One that waits for a time of the world's clock is not busy. */
@@ -97,27 +127,60 @@ export class TestWorld {
   #failure: { readonly error: unknown } | undefined = undefined;
 
   constructor(options: TestWorldOptions) {
+    this.#options = options;
     this.memory = options.memory ?? createTestMemory();
     this.registry = createRegistry(options.services);
-    this.catalog = new Catalog(this.registry);
-    const store = openMemoryStore(this.memory.storage);
+    this.catalog = new Catalog(this.registry, {
+      deployment: (target) => this.#isolated?.deployment(target) ?? null,
+    });
+    const isolates: Executor = { start: (start, replies) => this.#runs.start(start, replies) };
     this.#loop = new Loop({
-      store,
-      executor: createExecutor(this.registry, this.#ports(options.log)),
+      store: openMemoryStore(this.memory.storage),
+      executor: createRoutedExecutor(createExecutor(this.registry, this.#ports(options.log)), isolates),
       environment: this.catalog,
       clock: this.#clock,
       scheduler: this.#scheduler,
       onFailure: (error) => (this.#failure ??= { error }),
+      observer: { committed: () => undefined, imageLost: () => (this.memory.images.lost += 1) },
       retentionEveryMs: Number.POSITIVE_INFINITY, // Else the clock would jump from sweep to sweep for ever.
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     });
   }
 
+  /** @throws DefinitionError where a definition asks for `memory: "snapshot"` and no source exports it; IsolateModuleError */
   async open(): Promise<this> {
+    await this.#openIsolates();
     await this.#loop.start("test");
     this.memory.opened += 1;
     for (const call of this.registry.onStart) this.#callOnStart(call, `start ${this.memory.opened}`);
     return this;
+  }
+
+  async #openIsolates(): Promise<void> {
+    const { services, sources = [], images = {}, mode, log = () => undefined } = this.#options;
+    this.#isolated = await IsolatedRuns.open({
+      services,
+      registry: this.registry,
+      sources,
+      images,
+      mode,
+      storage: this.memory.storage,
+      ports: { now: () => this.memory.now, delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback) },
+      log,
+      around: (fn) => this.#counted(fn),
+      ran: ({ run, service, handler }, command, step) => this.#ran({ run, service, handler, step, command }),
+      imaged: () => (this.memory.images.taken += 1),
+    });
+  }
+
+  get #runs(): IsolatedRuns {
+    if (this.#isolated === undefined) throw new Error("the world is not open");
+    return this.#isolated;
+  }
+
+  /** While a function of the host runs for an isolate, the world is not idle. */
+  #counted(fn: HostFunction): HostFunction {
+    return (...args) => this.#whileRunning({ alarms: 0 }, () => fn(...args));
   }
 
   /** As a server does. Not waited for: the world may crash before it is answered. */
@@ -220,7 +283,7 @@ export class TestWorld {
   }
 
   #isBusy(): boolean {
-    if (this.#turns > 0 || this.#loop.figures.queued > 0) return true;
+    if (this.#turns > 0 || this.#loop.figures.queued > 0 || this.#isolated?.busy === true) return true;
     for (const { alarms } of this.#steps) if (alarms === 0) return true;
     return false;
   }
@@ -277,8 +340,11 @@ export class TestWorld {
 
   /** The host dies now: nothing that is live says another word. */
   crash(): void {
+    if (this.#crashed) return;
     this.#crashed = true;
     this.#loop.stop();
+    this.memory.images.restored += this.#isolated?.figures.restores ?? 0;
+    void this.#isolated?.close();
   }
 
   /** Decides over each commit; a lost or orphaned one crashes the world. */
@@ -372,23 +438,24 @@ export class TestWorld {
   }
 
   #runStep<T>(scope: StepScope, body: () => T): T {
-    const { run, service, handler, step, command } = scope;
-    this.memory.executions.push({
-      run,
-      service,
-      handler,
-      step,
-      command,
-      journaledBefore: this.#hasResult(run, command),
-    });
+    this.#ran(scope);
     const running: RunningStep = { alarms: 0 };
+    return this.#whileRunning(running, () => this.#inStep.run(running, body));
+  }
+
+  #ran({ run, service, handler, step, command }: Omit<Execution, "journaledBefore">): void {
+    const journaledBefore = this.#hasResult(run, command);
+    this.memory.executions.push({ run, service, handler, step, command, journaledBefore });
+  }
+
+  #whileRunning<T>(running: RunningStep, body: () => T): T {
     this.#steps.add(running);
     const done = (): void => {
       this.#steps.delete(running);
       this.#activity += 1;
     };
     try {
-      const result = this.#inStep.run(running, body);
+      const result = body();
       void Promise.resolve(result).then(done, done);
       return result;
     } catch (error) {

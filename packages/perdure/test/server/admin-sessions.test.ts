@@ -17,12 +17,13 @@ async function open(options: AgentWorldOptions = {}): Promise<void> {
 
 const at = (path: string): string => `${world.admin}/agents/researcher${path}`;
 const say = (session: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
-  ask(at(`/${session}/messages`), {
+  ask(at(`/${encodeURIComponent(session)}/messages`), {
     method: "POST",
     body: JSON.stringify(body),
     headers: { "content-type": "application/json", ...headers },
   });
-const view = async (session: string): Promise<Answer["json"]> => (await ask(at(`/${session}`))).json;
+const view = async (session: string): Promise<Answer["json"]> =>
+  (await ask(at(`/${encodeURIComponent(session)}`))).json;
 const idle = (session: string, items: number): Promise<unknown> =>
   until(
     () => view(session),
@@ -90,6 +91,27 @@ describe("a message", () => {
     await idle("s1", 4);
     expect((await post(at("/s1/stop"), null)).json).toEqual({ stopped: false });
   });
+});
+
+test("what the turn at work has seen is pending no more, though its own run still queues", async () => {
+  await open({ script: () => ({ text: "One two three.", ...SLOWLY }) });
+  await say("s1", { text: "First." });
+  await until(
+    () => view("s1"),
+    ({ items }) => items === 1,
+  );
+  const { json: seen } = await say("s1", { text: "No, this.", policy: "interrupt" });
+  const { items } = await until(
+    async () => (await ask(`${transcriptOf("s1")}?follow=false`)).json,
+    (page) => page.items.some(({ item }: { item: { id?: string } }) => item.id === seen.runId),
+  );
+  expect(items.length).toBeGreaterThanOrEqual(2);
+  const now = await until(
+    () => view("s1"),
+    ({ pending }) => pending.length === 0,
+  );
+  expect(now).toMatchObject({ queued: 1, pending: [] });
+  world.pace.release(100);
 });
 
 describe("sessions at a glance", () => {

@@ -16,8 +16,6 @@ export class JournalCursor {
   #recorded: readonly CommandEntry[];
   /** Commands that an image holds. */
   #before = 0;
-  /** Commands that are known to stand in the journal. */
-  #durable: number;
   #arrived: Entry[] = [];
   #arrivedAt = 0;
   /** Highest index that the attempt was given. */
@@ -26,18 +24,16 @@ export class JournalCursor {
   constructor(past: readonly Entry[]) {
     this.#past = past;
     this.#recorded = past.length === 0 ? NOTHING : past.filter((entry) => entry.kind === "command");
-    this.#durable = this.#recorded.length;
     this.seen = past.at(-1)?.index ?? 0;
   }
 
-  /** The image was put back: `past` is what the journal has after it. */
-  resume(past: readonly Entry[], commands: number): void {
+  /** The image at `entry`, which has asked for so many commands, was put back: `past` is what the journal has after it. */
+  resume(past: readonly Entry[], { commands, entry }: { readonly commands: number; readonly entry: number }): void {
     this.#past = past;
     this.#pastAt = 0;
     this.#recorded = past.filter((entry) => entry.kind === "command");
     this.#before = commands;
-    this.#durable = commands + this.#recorded.length;
-    this.seen = past.at(-1)?.index ?? this.seen;
+    this.seen = past.at(-1)?.index ?? entry; // Own commands that it was not told of stand before.
   }
 
   /** There are entries of the start that were not met yet. */
@@ -55,10 +51,6 @@ export class JournalCursor {
     return this.#before + this.#recorded.length;
   }
 
-  get durableCommands(): number {
-    return this.#durable;
-  }
-
   recorded(id: number): CommandEntry | undefined {
     return this.#recorded[id - 1 - this.#before];
   }
@@ -73,10 +65,7 @@ export class JournalCursor {
   }
 
   arrive(entries: readonly Entry[]): void {
-    for (const entry of entries) {
-      this.#arrived.push(entry);
-      if (entry.kind === "command") this.#durable = entry.id;
-    }
+    this.#arrived.push(...entries);
     this.seen = entries.at(-1)?.index ?? this.seen;
   }
 

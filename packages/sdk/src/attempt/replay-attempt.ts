@@ -17,8 +17,8 @@
 //     live (read state, a kept signal) is settled at once on replay.
 //
 // An attempt may be imaged, heap and all (sdk/src/guest), and go on from the image in another process:
-// I1. It may be imaged while it waits, and all commands that it has asked for are in the journal: then the image is at an
-//     entry, and whatever came after that entry is met as on replay.
+// I1. It may be imaged while it waits. What it has asked for by then was said before the image is, so the engine has it in
+//     the journal when it takes the image: the image is at an entry, and whatever came after that is met as on replay.
 // I2. What went on beside the heap (tries of steps, timers) is not in the image: it is begun again, as after a crash.
 //
 // Reading state of an exclusive handler (or of a workflow) is answered at once, before its entry is durable. That is
@@ -392,15 +392,15 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.#finish("aborted", reason);
   }
 
-  /** The entry that an image of it would stand at; undefined where it may not be imaged now (I1). */
+  /** The last entry that an image of it would have seen; undefined where it may not be imaged now (I1). */
   get imageableAt(): number | undefined {
     if (this.over || this.#busy || !this.#live || this.#cursor.behind || this.#outcome !== undefined) return undefined;
-    return this.#cursor.durableCommands === this.#issued ? this.#cursor.seen : undefined;
+    return this.#cursor.seen;
   }
 
-  /** The heap was put back from an image: it goes on with what the journal has after it. */
-  resume(start: Pick<AttemptStart, "entries">): void {
-    this.#cursor.resume(start.entries, this.#issued);
+  /** The heap was put back from the image at `entry`: it goes on with what the journal has after it. */
+  resume(start: Pick<AttemptStart, "entries">, entry: number): void {
+    this.#cursor.resume(start.entries, { commands: this.#issued, entry });
     this.#live = false; // What is to be begun again is begun when the entries were met.
     this.#yielding = false;
     for (const wait of [...this.#waits.values()]) {

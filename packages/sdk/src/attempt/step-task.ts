@@ -204,22 +204,28 @@ export class StepTask extends Wait {
     this.#clearTimer();
     this.#state = "running";
     this.#controller = undefined;
-    this.#round += 1;
-    const round = this.#round;
-    const { ports } = this.#host;
-    if (ports.beginStep === undefined) this.#begin(round);
-    else {
-      ports.beginStep(() => {
-        if (round === this.#round && this.#state === "running" && !this.#host.over) this.#begin(round);
-      });
-    }
+    this.#begin(() => {
+      const timeout = this.#options?.timeout;
+      if (timeout !== undefined) this.#watchTimeout(this.#round, parseDuration(timeout));
+      return this.#fn;
+    });
   }
 
-  #begin(round: number): void {
-    const timeout = this.#options?.timeout;
-    if (timeout !== undefined) this.#watchTimeout(round, parseDuration(timeout));
-    const value = this.#call(round, this.#fn);
-    if (value !== REFUSED) this.#follow(round, value);
+  /** In a new round, and where the host keeps code of steps apart, in a piece of its own. */
+  #begin(prepare: () => StepFunction): void {
+    this.#round += 1;
+    const round = this.#round;
+    const begin = (): void => {
+      const value = this.#call(round, prepare());
+      if (value !== REFUSED) this.#follow(round, value);
+    };
+    const { ports } = this.#host;
+    if (ports.beginStep === undefined) begin();
+    else {
+      ports.beginStep(() => {
+        if (round === this.#round && !this.#host.over) begin();
+      });
+    }
   }
 
   /** Calls user code. `REFUSED`: it threw, and that was dealt with. */
@@ -368,10 +374,7 @@ export class StepTask extends Wait {
     this.#state = "asking";
     this.#tryError = error;
     this.#controller = undefined;
-    this.#round += 1;
-    const round = this.#round;
-    const answer = this.#call(round, reconcile);
-    if (answer !== REFUSED) this.#follow(round, answer);
+    this.#begin(() => reconcile);
   }
 
   #foundOut(reconciled: Reconciled<unknown>): void {

@@ -76,7 +76,7 @@ export class Guest {
         this.#start(event.start);
         return;
       case "resume":
-        this.#resume(event.start);
+        this.#resume(event.start, event.entry);
         return;
       case "notify":
         this.#attempt?.notify(event.entries);
@@ -136,13 +136,13 @@ export class Guest {
     } else void attempt.run(spec, start);
   }
 
-  #resume(wire: WireStart): void {
+  #resume(wire: WireStart, entry: number): void {
     const attempt = this.#attempt;
     assert(attempt !== undefined, "an image has its attempt in it");
     this.outbox.take(); // Was said before the image, and is in the journal or void.
     this.ports.resume();
     this.calls.resume();
-    attempt.resume(fromWireStart(wire));
+    attempt.resume(fromWireStart(wire), entry);
   }
 }
 

@@ -4,9 +4,10 @@
 //
 // While it loads there is no run yet, and what comes of loading is shared by all runs: they begin as copies of one image. So a
 // timer or a random number is refused there; what is logged is kept, and told once.
+//
+// It imports nothing: modules that are imported are evaluated before the globals are there.
 
 import type { ReadableStream } from "web-streams-polyfill";
-import { ContextMisuseError } from "@perdure/protocol";
 import type { AbortSignalLike } from "../ports.ts";
 
 export type GuestLogLevel = "debug" | "info" | "warn" | "error";
@@ -58,7 +59,7 @@ export function provideGuestHost(host: GuestHost): void {
 }
 
 function refuse(what: string): never {
-  throw new ContextMisuseError(
+  throw new Error(
     `${what} while the module was loaded: all runs begin with what it is then, so it would be the same for all of them. Do it in ` +
       "a handler.",
   );

@@ -36,8 +36,8 @@ export type WireStart = Omit<AttemptStart, "state" | "image"> & {
 /** Host to guest. Every one carries the time. */
 export type GuestEvent = { readonly now: Instant } & (
   | { readonly type: "start"; readonly start: WireStart }
-  /** The heap was just put back from an image. */
-  | { readonly type: "resume"; readonly start: WireStart }
+  /** The heap was just put back from the image that stands at `entry`. */
+  | { readonly type: "resume"; readonly start: WireStart; readonly entry: number }
   | { readonly type: "notify"; readonly entries: readonly Entry[] }
   | { readonly type: "callEnded"; readonly call: number; readonly outcome: CallOutcome }
   | { readonly type: "timer"; readonly timer: number }
@@ -97,7 +97,7 @@ export interface Outbox {
   readonly messages: readonly GuestMessage[];
   /** What it waits for, where it waits. */
   readonly awaiting: readonly Awaiting[] | null;
-  /** The entry that an image of it would stand at now; null: it may not be imaged now. */
+  /** The last entry that an image of it would have seen; null: it may not be imaged now. */
   readonly imageableAt: number | null;
 }
 

@@ -9,6 +9,7 @@ import type { Checker, Context, SeenAttempt } from "./checker.ts";
 import { createDeliveryChecker } from "./delivery-checker.ts";
 import { createEffectChecker } from "./effect-checker.ts";
 import { createIdempotencyChecker } from "./idempotency-checker.ts";
+import { createImageChecker } from "./image-checker.ts";
 import { journalChecker } from "./journal-checker.ts";
 import { createKeyChecker } from "./key-checker.ts";
 import { replyChecker } from "./reply-checker.ts";
@@ -42,6 +43,7 @@ export class Checkers {
       replyChecker,
       createStateChecker(),
       createStreamChecker(),
+      createImageChecker(),
       ...createAgentCheckers(),
     ];
   }
@@ -77,8 +79,10 @@ export class Checkers {
   }
 
   #after(observation: Observation): void {
-    if (observation.type === "started") this.#told(observation.attempt, observation.start.entries.at(-1)?.index ?? 0);
-    else if (observation.type === "told") this.#told(observation.attempt, observation.entries.at(-1)?.index ?? 0);
+    if (observation.type === "started") {
+      const { entries, image } = observation.start;
+      this.#told(observation.attempt, entries.at(-1)?.index ?? image?.info.entry ?? 0);
+    } else if (observation.type === "told") this.#told(observation.attempt, observation.entries.at(-1)?.index ?? 0);
     else if (observation.type === "over") {
       const attempt = this.#attempts.get(observation.attempt);
       if (attempt === undefined) return;

@@ -87,7 +87,7 @@ function checkStored(context: Context, stored: Extract<Observation, { type: "sto
 function checkStart(context: Context, number: number): void {
   const attempt = context.attempts.get(number);
   if (attempt === undefined || !isCurrent(context, attempt)) return;
-  checkEntries(context, attempt, attempt.start.entries, 0, true);
+  checkEntries(context, attempt, attempt.start.entries, attempt.start.image?.info.entry ?? 0, true);
 }
 
 function checkTold(context: Context, number: number, entries: readonly Entry[]): void {

@@ -4,6 +4,7 @@
 import type { KeyName, Mutation } from "@perdure/engine";
 import {
   type Entry,
+  type ImageInfo,
   ItemsTrimmedError,
   type Payload,
   type Result,
@@ -23,6 +24,7 @@ interface ShadowEntry {
 export interface ShadowRun {
   record: Run;
   entries: ShadowEntry[];
+  images: ImageInfo[];
   commands: number;
   /** Commands that have their result. */
   readonly completed: Set<number>;
@@ -60,6 +62,15 @@ export interface ShadowStream {
 /** The stream that a run means by a name. */
 export function streamsText(run: Run, name: string): string {
   return streamText({ owner: streamOwner(run), name });
+}
+
+function imagesAfter(
+  images: readonly ImageInfo[],
+  mutation: Extract<Mutation, { type: "addImage" | "nameImage" | "dropImages" }>,
+): ImageInfo[] {
+  if (mutation.type === "addImage") return [...images, mutation.info];
+  if (mutation.type === "dropImages") return images.filter(({ entry }) => !mutation.entries.includes(entry));
+  return images.map((info) => (info.entry === mutation.entry ? { ...info, name: mutation.name } : info));
 }
 
 export class Shadow {
@@ -118,6 +129,13 @@ export class Shadow {
         return this.#append(mutation.run, mutation.entry, tick);
       case "truncate":
         return this.#truncate(mutation.run, mutation.from);
+      case "addImage":
+      case "nameImage":
+      case "dropImages": {
+        const run = this.bySeq.get(mutation.run);
+        if (run !== undefined) run.images = imagesAfter(run.images, mutation);
+        return;
+      }
       case "appendStream":
         this.stream(mutation.stream).items.push(...mutation.items);
         return;
@@ -146,6 +164,7 @@ export class Shadow {
     const run: ShadowRun = {
       record,
       entries: [],
+      images: [],
       commands: 0,
       completed: new Set(),
       results,
@@ -190,6 +209,7 @@ export class Shadow {
     run.entries = [];
     run.commands = 0;
     run.completed.clear();
+    run.images = run.images.filter(({ entry }) => entry < from);
     for (const { entry, tick } of kept) this.#append(seq, entry, tick);
   }
 

@@ -6,10 +6,11 @@
 import type { Attempt, AttemptReplies, AttemptStart, Awaiting, Entry, Executor } from "@perdure/protocol";
 import { failureResult, JournalMismatchError, UnknownEffectError, valueResult } from "@perdure/protocol";
 import type { Effects } from "../effects.ts";
-import type { ExecutorParameters } from "../parameters.ts";
+import type { ExecutorParameters, ImageParameters } from "../parameters.ts";
 import { type Program, type ProgramInput, STREAM, type StepNode } from "../program.ts";
 import type { Random } from "../random.ts";
 import { handler } from "./interpreter.ts";
+import { encodeImage } from "./image.ts";
 import { Machine, Mismatch, type StepProgress } from "./machine.ts";
 
 export interface ScriptPorts {
@@ -25,6 +26,11 @@ export interface ScriptPorts {
   attemptFails(): number;
   executed(start: AttemptStart, command: number): void;
   observed(start: AttemptStart, command: number, result: Parameters<AttemptReplies["propose"]>[1]): void;
+  readonly images: ImageParameters;
+  /** Apart, so that worlds without images are the same. */
+  readonly imaging: Random;
+  /** Probability with which an image cannot be read; 0 once the faults are over. */
+  imageUnusable(): number;
 }
 
 export class ScriptExecutor implements Executor {
@@ -46,6 +52,7 @@ class ScriptAttempt implements Attempt {
   readonly #machine: Machine;
   readonly #steps: Map<number, StepState> = new Map();
   readonly #policy: "eager" | "never" | "delayed";
+  readonly #imaging: Random;
   #inbox: Entry[] = [];
   #reacting = false;
   #begun = false;
@@ -58,6 +65,7 @@ class ScriptAttempt implements Attempt {
     this.#start = start;
     this.#replies = replies;
     const { random, settings } = ports;
+    this.#imaging = ports.imaging;
     this.#policy = settings.suspending === "mixed" ? random.pick(["eager", "never", "delayed"]) : settings.suspending;
     const input = JSON.parse(String(start.input)) as ProgramInput;
     const node = ports.programs[input.program]?.node ?? { op: "seq", nodes: [] };
@@ -106,6 +114,7 @@ class ScriptAttempt implements Attempt {
   #begin(): void {
     if (this.#over) return;
     this.#begun = true;
+    if (this.#isUnusable()) return;
     if (this.#fails() || this.#isTrimmed()) return;
     this.#guard(() => this.#machine.begin());
     this.#react();
@@ -131,6 +140,28 @@ class ScriptAttempt implements Attempt {
       this.#over = true;
       this.#replies.error({ failure: new JournalMismatchError(error.message).toFailure(), behavior: "pause" });
     }
+  }
+
+  #isUnusable(): boolean {
+    if (this.#start.image === null || !this.#imaging.chance(this.#ports.imageUnusable())) return false;
+    this.#over = true;
+    this.#replies.imageUnusable({ code: 500, message: "the image cannot be read" });
+    return true;
+  }
+
+  /** Its code waits: it may be captured. What was captured may be said later. */
+  #image(): void {
+    const { capture, lateMsMax } = this.#ports.images;
+    if (!this.#imaging.chance(capture)) return;
+    const captured = this.#machine.capture();
+    if (captured === null) return;
+    const image = encodeImage(captured);
+    const late = this.#imaging.int(0, lateMsMax);
+    if (late === 0) this.#replies.image(image);
+    else
+      this.#ports.after(late, () => {
+        if (!this.#over) this.#replies.image(image);
+      });
   }
 
   #fails(): boolean {
@@ -165,6 +196,7 @@ class ScriptAttempt implements Attempt {
       this.#tryStep(step);
     }
     for (const id of this.#steps.keys()) if (!this.#machine.steps.has(id)) this.#steps.delete(id);
+    this.#image();
     this.#rest();
   }
 

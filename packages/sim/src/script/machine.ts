@@ -5,6 +5,7 @@
 //
 // M1. Command ids are the order in which the code asks, whatever is replayed and whatever is new (C3).
 // M2. What is in the journal is not asked for again; what is not, is asked for when the journal has been replayed.
+// M3. Started from an image, it lives through what the image has seen, without a word, before it sees the entries after it.
 
 import {
   type AttemptStart,
@@ -20,6 +21,7 @@ import {
 } from "@perdure/protocol";
 import type { ProgramInput, StepNode } from "../program.ts";
 import { hashText } from "../random.ts";
+import { decodeImage, type Life, type ScriptImage } from "./image.ts";
 
 /** A failure that the code sees, and may catch. */
 export class ScriptFailure extends Error {
@@ -86,11 +88,15 @@ export class Machine {
   readonly #entries: Map<number, RunId | null> = new Map();
   /** Steps that have no result yet. */
   readonly steps: Map<number, StepProgress> = new Map();
-  readonly state: Map<string, Payload> | null;
+  state: Map<string, Payload> | null;
   awakeables = 16;
   /** Index of the last entry that the code was given. */
   seen = 0;
   readonly #recorded: Map<number, CommandEntry> = new Map();
+  readonly #lives: Life[] = [];
+  /** What this life was told so far. */
+  readonly #told: Entry[] = [];
+  #reliving = false;
   #digest = 0;
   #journaled = 0;
   #live = false;
@@ -105,21 +111,62 @@ export class Machine {
 
   /** Replays what is in the journal, then asks for what is not. */
   begin(): void {
-    for (const entry of this.start.entries) {
-      if (entry.kind !== "command") continue;
-      this.#journaled = entry.id;
-      this.#recorded.set(entry.id, entry);
+    const { image, entries } = this.start;
+    if (image === null) this.#replay(entries, true);
+    else {
+      this.#relive(decodeImage(image.bytes));
+      this.seen = image.info.entry;
+      this.#replay(entries, false);
     }
-    this.#resume(this.#main, null);
-    for (const entry of this.start.entries) this.#feed(entry);
-    this.#live = true;
     if (this.outcome !== null) return;
     for (let id = this.#journaled + 1; id <= this.#asked.length; id += 1)
       this.#ports.ask(id, this.#asked[id - 1] as Asked);
   }
 
+  /** What an attempt is given at its start. */
+  #replay(entries: readonly Entry[], isFirst: boolean): void {
+    for (const entry of entries) {
+      if (entry.kind !== "command") continue;
+      this.#journaled = Math.max(this.#journaled, entry.id);
+      this.#recorded.set(entry.id, entry);
+    }
+    this.#live = false;
+    if (isFirst) this.#resume(this.#main, null);
+    for (const entry of entries) this.#feed(entry);
+    this.#live = true;
+  }
+
+  /** M3. */
+  #relive({ asked, lives }: ScriptImage): void {
+    this.#reliving = true;
+    this.state = lives[0]?.state == null ? null : new Map(lives[0].state);
+    for (const [number, life] of lives.entries()) {
+      this.#lives.push(life);
+      this.#replay(life.given, number === 0);
+      for (const entry of life.told) this.#feed(entry);
+      for (const step of this.steps.values()) step.unknown ||= step.node.atMostOnce && this.isDurable(step.id);
+      if (number === lives.length - 1) continue;
+      this.#journaled = Math.max(this.#journaled, this.#asked.length);
+    }
+    this.#reliving = false;
+    if (this.#asked.length !== asked)
+      throw new Mismatch(
+        `the image had asked for ${asked} commands, lived through again it asks for ${this.#asked.length}`,
+      );
+    this.#journaled = asked;
+  }
+
   feed(entry: Entry): void {
+    this.#told.push(entry);
     this.#feed(entry);
+  }
+
+  /** As it is now. Null: it is over, or has not begun. */
+  capture(): ScriptImage | null {
+    if (!this.#live || this.outcome !== null) return null;
+    const { start } = this;
+    const life = { state: start.state === null ? null : [...start.state], given: start.entries, told: [...this.#told] };
+    return { seen: this.seen, asked: this.#asked.length, lives: [...this.#lives, life] };
   }
 
   get outcome(): Fiber["outcome"] {
@@ -158,7 +205,7 @@ export class Machine {
     const asked: Asked = { command, step, given, items };
     const id = this.#asked.push(asked);
     if (step !== null) this.steps.set(id, { id, node: step, tries: 0, retryAt: 0, unknown: false });
-    if (this.#live) this.#ports.ask(id, asked);
+    if (this.#live && !this.#reliving) this.#ports.ask(id, asked);
     return id;
   }
 
@@ -226,7 +273,7 @@ export class Machine {
 
   #complete(id: number, result: Result): void {
     this.steps.delete(id);
-    this.#ports.observed(id, result);
+    if (!this.#reliving) this.#ports.observed(id, result);
     this.#wake((wait) => wait.on === "command" && wait.id === id, result);
   }
 

@@ -2,7 +2,7 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Waves } from "lucide-react";
-import { useEffect, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import type { RunId, RunStreamsAnswer } from "@perdure/protocol";
 import { path } from "../../api/client.ts";
 import { useApi } from "../../app/app-context.ts";
@@ -27,10 +27,14 @@ export function Streams({ of: run, search, onSearch }: StreamsProps): ReactNode 
   const t = useMessages().run.streams;
   const format = useFormat();
   const { data, error, refetch } = useStreams(run);
+  const [opened, setOpened] = useState<string | null>(null);
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   const { owner, streams } = data;
-  const chosen = streams.find(({ name }) => name === search.stream) ?? streams[0];
+  // Who reads one is not taken away from it when another one begins.
+  const [first] = streams;
+  if (opened === null && first !== undefined) setOpened(first.name);
+  const chosen = streams.find(({ name }) => name === (search.stream ?? opened)) ?? first;
   if (chosen === undefined)
     return (
       <Empty icon={<Waves aria-hidden />} title={t.none}>

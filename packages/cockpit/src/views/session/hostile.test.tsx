@@ -10,7 +10,10 @@ import { conversationOf } from "./conversation.ts";
 import type { TranscriptItem } from "./items.ts";
 import { OpenPartsContext } from "./open-parts.ts";
 
-beforeAll(() => chooseLanguage("en"));
+beforeAll(async () => {
+  chooseLanguage("en");
+  await import("../../ui/markdown.tsx"); // A chunk of its own, which the answer then finds loaded.
+}, 60_000);
 afterEach(cleanup);
 
 const EVIL = `<img src=x onerror=alert(1)><script>alert(1)</script>[x](javascript:alert(1))\u202e`;
@@ -60,8 +63,9 @@ test("whatever agents, tools and people wrote is text, with everything opened", 
       ))}
     </OpenPartsContext>,
   );
-  // The document that the answer is comes as a chunk of its own.
-  await waitFor(() => expect(container.querySelector(".answer .document:not(.plain)")).not.toBeNull());
+  await waitFor(() => expect(container.querySelector(".answer .document:not(.plain)")).not.toBeNull(), {
+    timeout: 30_000,
+  });
   expect(blocks).toHaveLength(6);
   expect(container.querySelectorAll("img, script, iframe, style, form, object")).toHaveLength(0);
   expect([...container.querySelectorAll("a")].map((link) => link.getAttribute("href"))).toEqual([]);
@@ -70,4 +74,4 @@ test("whatever agents, tools and people wrote is text, with everything opened", 
   expect(container.textContent).not.toContain("\u202e");
   // Each of them is still to be read, as what it is.
   expect(container.textContent.split("onerror=alert(1)").length - 1).toBeGreaterThanOrEqual(14);
-});
+}, 60_000);

@@ -48,7 +48,8 @@ class Server {
       query,
       lastId: headers?.["last-event-id"],
       say,
-      tell: (...items) => items.forEach((one) => say(`id: ${one.offset}\ndata: ${JSON.stringify(one)}\n\n`)),
+      // In one piece, as a commit's items come.
+      tell: (...items) => say(items.map((one) => `id: ${one.offset}\ndata: ${JSON.stringify(one)}\n\n`).join("")),
       end: () => controller?.close(),
     });
     return new Response(body);

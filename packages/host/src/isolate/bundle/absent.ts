@@ -7,7 +7,16 @@ import { stripVTControlCharacters } from "node:util";
 import { IsolateModuleError } from "@perdure/protocol";
 import { shownName, type Places } from "./places.ts";
 
-export type AbsenceKind = "builtin" | "native" | "asset" | "package" | "file" | "meta" | "await" | "broken";
+export type AbsenceKind =
+  | "builtin"
+  | "native"
+  | "asset"
+  | "package"
+  | "file"
+  | "meta"
+  | "computed"
+  | "await"
+  | "broken";
 
 export interface Absence {
   readonly kind: AbsenceKind;
@@ -35,7 +44,7 @@ export function refusalFor(absences: readonly Absence[], places: Places): Isolat
 
 function chainOf({ chain, what, kind, detail }: Absence, places: Places): string {
   const modules = chain.map((id) => shownName(id, places)).filter((name, at, all) => name !== all[at - 1]);
-  const end = ["await", "meta", "broken"].includes(kind) ? [] : [what];
+  const end = ["await", "meta", "computed", "broken"].includes(kind) ? [] : [what];
   return [...modules, ...end].join(" → ") + (detail === undefined ? "" : `:${detail}`);
 }
 
@@ -53,6 +62,8 @@ function reasonOf({ kind, what }: Absence): string {
       return `"${what}" is not found`;
     case "meta":
       return `it uses ${what}, and there are no files inside`;
+    case "computed":
+      return "it imports a module whose name is computed, and all modules are put together beforehand";
     case "await":
       return `it uses await at the top level of a module, where nothing can be waited for yet`;
     case "broken":
@@ -79,6 +90,8 @@ function adviceFor({ kind, what }: Absence): string {
       return `Install it; where it is for Node only, ${WAYS_OUT}.`;
     case "file":
       return "Write the path as the file is named, with its extension.";
+    case "computed":
+      return `Write the names out, or ${WAYS_OUT}.`;
     case "await":
       return "Wait for it in the handler, in a step.";
     case "broken":

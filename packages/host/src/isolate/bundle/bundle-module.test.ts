@@ -70,6 +70,16 @@ describe("the code", () => {
     expect(first.code + first.sourceMap).not.toContain(one.folder);
   });
 
+  test("answers what libraries ask of a process without looking whether there is one", async () => {
+    const { bundle } = userPackage({
+      "agents.ts": `export { mode } from "asks"; export const isNode = typeof process !== "undefined";`,
+      "node_modules/asks/package.json": `{"name":"asks","main":"index.js"}`,
+      "node_modules/asks/index.js": `exports.mode = process.env.NODE_ENV === "production" ? "production" : "development";`,
+    });
+    const isolate = await isolateOf((await bundle()).code);
+    expect(isolate.evaluate("[user.mode, user.isNode]")).toEqual(["production", false]);
+  });
+
   test("keeps names, so that a stack trace can be read, and its map leads to the line", async () => {
     const { bundle } = userPackage({
       "agents.ts": `import { name } from "./b.ts";\nclass Same {}\nexport const names = [name, Same.name];\nexport function fails(): string {\n  return new Error("here").stack ?? "";\n}`,
@@ -236,6 +246,14 @@ const REFUSED: readonly {
     what: "its own place",
     files: { "agents.ts": `export const a = new URL("./a", import.meta.url);` },
     says: /it uses import.meta, and there are no files inside \(agents.ts\)/,
+  },
+  {
+    what: "an import of a computed name",
+    files: {
+      "agents.ts": `export * from "./b.ts";`,
+      "b.ts": `export const a = async (n: string) =>\n  await import(\`./\${n}.ts\`);`,
+    },
+    says: /imports a module whose name is computed, .*\(agents.ts → b.ts:2\). Write the names out/,
   },
   {
     what: "syntax that is none",

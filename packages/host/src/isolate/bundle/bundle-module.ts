@@ -80,6 +80,8 @@ function inputOptions(plugin: IsolatePlugin, { root }: Places): RolldownOptions 
       conditionNames: fromSources ? ["perdure-source", ...CONDITIONS] : CONDITIONS,
       mainFields: ["browser", "module", "main"],
     },
+    // Half of all libraries ask it without asking whether there is a process.
+    transform: { define: { "process.env.NODE_ENV": JSON.stringify("production") } },
     experimental: { attachDebugInfo: "none" },
     plugins: [plugin.hooks()],
     onLog: (_, log) => plugin.heed(log),

@@ -13,7 +13,7 @@
 
 import { pathToFileURL } from "node:url";
 import { IsolateModuleError } from "@perdure/protocol";
-import { parseAst } from "rolldown/parseAst";
+import { parseModule, type Node } from "./syntax.ts";
 
 export interface HostModule {
   /** The path from the entry's package, the same on every machine: `src/desk.ts`. */
@@ -36,10 +36,11 @@ export async function loadHostModules(bundle: {
 }
 
 export function opensWithUseHost(code: string, path: string): boolean {
-  const lang = /\.[cm]?ts$/.test(path) ? "ts" : "js";
-  for (const statement of parseAst(code, { lang, sourceType: "module" }, path).body) {
-    if (statement.type !== "ExpressionStatement" || !("directive" in statement)) return false;
-    if (statement.directive === "use host") return true;
+  const isCandidate = code.includes("use host");
+  const statements = isCandidate ? (parseModule(code, path)["body"] as readonly Node[]) : [];
+  for (const { directive } of statements) {
+    if (typeof directive !== "string") return false;
+    if (directive === "use host") return true;
   }
   return false;
 }

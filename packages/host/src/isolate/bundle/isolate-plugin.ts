@@ -12,6 +12,7 @@ import type { OutputChunk, PartialResolvedId, Plugin, PluginContext, ResolvedId,
 import { refusalFor, type Absence, type AbsenceKind } from "./absent.ts";
 import { opensWithUseHost, stubOf, type HostModule } from "./host-modules.ts";
 import { ModuleGraph } from "./module-graph.ts";
+import { computedImports } from "./computed-imports.ts";
 import { dependencyOf, placeOf, type Places } from "./places.ts";
 import { Requires } from "./requires.ts";
 
@@ -24,6 +25,8 @@ export type GuestModules = Readonly<Record<string, string>>;
 const GUEST = "@perdure/sdk/guest";
 const HERE: string = fileURLToPath(import.meta.url);
 const CODE = /\.(?:[cm]?[jt]s|[jt]sx|json)$/;
+/** Files of a dependency that import each other: most of all imports, with nothing to look at. */
+const WITHIN = /^\.{1,2}\/.*\.[cm]?js$/;
 const ABSENT = "absent:";
 
 type Absent = Pick<Absence, "kind" | "what">;
@@ -36,6 +39,8 @@ export class IsolatePlugin {
   readonly #requires: Requires = new Requires();
   readonly #hostModules: Map<string, HostModule> = new Map();
   readonly #metas: Set<string> = new Set();
+  /** Lines at which modules import something whose name is not written there. */
+  readonly #computed: Map<string, readonly number[]> = new Map();
   #graph: ModuleGraph = ModuleGraph.EMPTY;
   #refused: IsolateModuleError | undefined;
 
@@ -58,8 +63,8 @@ export class IsolatePlugin {
         handler: () => this.#entryCode(),
       },
       transform: {
-        filter: { code: "use host" },
-        handler: (code, id) => this.#hostStub(code, id),
+        filter: { code: /use host|\bimport\s*\(/ },
+        handler: (code, id) => this.#read(code, id),
       },
       generateBundle() {
         keepGraph(this);
@@ -80,7 +85,9 @@ export class IsolatePlugin {
   /** P1: asked once the code is there. */
   refusal(chunk: OutputChunk): IsolateModuleError | undefined {
     if (this.#refused !== undefined) return this.#refused;
-    const absences = [...this.#absencesIn(chunk), ...this.#lostPlaces()].toSorted((a, b) => (a.what < b.what ? -1 : 1));
+    const absences = [...this.#absencesIn(chunk), ...this.#lostPlaces(), ...this.#computedIn(chunk)].toSorted((a, b) =>
+      a.what < b.what ? -1 : 1,
+    );
     return absences.length === 0 ? undefined : refusalFor(absences, this.#places);
   }
 
@@ -111,8 +118,9 @@ export class IsolatePlugin {
     source: string,
     importer: string | undefined,
     kind: string,
-  ): Promise<string | PartialResolvedId> {
+  ): Promise<string | PartialResolvedId | null> {
     if (source === ENTRY) return ENTRY;
+    if (WITHIN.test(source) && importer !== undefined && dependencyOf(importer) !== undefined) return null;
     const guest = this.#guest[source];
     if (guest !== undefined) return guest;
     const from = source.startsWith(GUEST) || importer === ENTRY ? HERE : importer; // P2
@@ -136,8 +144,12 @@ export class IsolatePlugin {
     return path.startsWith("\0") || CODE.test(path) ? found : "asset";
   }
 
-  async #hostStub(code: string, id: string): Promise<{ readonly code: string; readonly moduleType: "js" } | null> {
-    if (!isAbsolute(id) || !opensWithUseHost(code, id)) return null;
+  async #read(code: string, id: string): Promise<{ readonly code: string; readonly moduleType: "js" } | null> {
+    if (!isAbsolute(id)) return null;
+    if (!opensWithUseHost(code, id)) {
+      if (dependencyOf(id) === undefined) this.#computed.set(id, computedImports(code, id)); // Others may have an answer.
+      return null;
+    }
     const module = { id: placeOf(id, this.#places), path: id };
     try {
       if (id === this.#places.entry) throw entryOnHost(module);
@@ -167,6 +179,20 @@ export class IsolatePlugin {
     if (this.#requires.has(importer, what)) return !isOptional && !this.#requires.areTries(importer, what);
     if (this.#graph.isStatic(importer, id)) return asked.marks.has(this.markOf(id));
     return !isOptional && asked.isImported(id);
+  }
+
+  #computedIn(chunk: OutputChunk): readonly Absence[] {
+    return [...this.#computed].flatMap(([id, lines]) => {
+      if (lines.length === 0 || (chunk.modules[id]?.renderedLength ?? 0) === 0) return [];
+      return [
+        {
+          kind: "computed",
+          what: "import()",
+          chain: this.#graph.shortestChain([id]) ?? [id],
+          detail: lines.join(", "),
+        },
+      ];
+    });
   }
 
   #lostPlaces(): readonly Absence[] {

@@ -2,12 +2,7 @@
 // known how they are meant: one within `try` is an attempt, and its author has an answer to its failure.
 
 import { readFileSync } from "node:fs";
-import { parseAst } from "rolldown/parseAst";
-
-interface Node {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
+import { nodesOf, parseModule, type Node } from "./syntax.ts";
 
 export class Requires {
   readonly #asked: Map<string, Set<string>> = new Map();
@@ -23,29 +18,15 @@ export class Requires {
 
   /** Is every such call of the module within `try`? */
   areTries(importer: string, specifier: string): boolean {
-    const calls = requiresIn(parseAst(readFileSync(importer, "utf8"), { sourceType: "unambiguous" }, importer), false);
-    return calls.filter((call) => call.specifier === specifier).every((call) => call.isTried);
+    return [...nodesOf(parseModule(readFileSync(importer, "utf8"), importer))]
+      .filter(([node]) => requiredBy(node) === specifier)
+      .every(([, isTried]) => isTried);
   }
 }
 
-interface RequireCall {
-  readonly specifier: unknown;
-  readonly isTried: boolean;
-}
-
-function requiresIn(value: unknown, isTried: boolean): readonly RequireCall[] {
-  if (Array.isArray(value)) return value.flatMap((item) => requiresIn(item, isTried));
-  if (typeof value !== "object" || value === null) return [];
-  const node = value as Node;
-  const own = node.type === "CallExpression" ? requireCall(node, isTried) : [];
-  const parts = Object.entries(node).flatMap(([key, part]) =>
-    requiresIn(part, isTried || (node.type === "TryStatement" && key === "block")),
-  );
-  return [...own, ...parts];
-}
-
-function requireCall(node: Node, isTried: boolean): readonly RequireCall[] {
-  const callee = node["callee"] as { readonly name?: unknown };
-  const [first] = node["arguments"] as readonly { readonly value?: unknown }[];
-  return callee.name === "require" ? [{ specifier: first?.value, isTried }] : [];
+/** What a call of `require` asks for; undefined where the node is none. */
+function requiredBy(node: Node): unknown {
+  if (node.type !== "CallExpression" || (node["callee"] as { readonly name?: unknown }).name !== "require")
+    return undefined;
+  return (node["arguments"] as readonly { readonly value?: unknown }[])[0]?.value;
 }

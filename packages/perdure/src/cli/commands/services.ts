@@ -29,15 +29,13 @@ export function servicesCommand(cli: Cli): Command {
 function row(service: ServiceManifest, handler: HandlerManifest): readonly string[] {
   const target =
     service.kind === "service" ? `${service.name}/${handler.name}` : `${service.name}/<key>/${handler.name}`;
-  const mode = handler.mode === "service" ? "" : handler.mode;
-  const description = handler.description ?? service.description ?? "";
-  return [
-    target,
-    service.kind,
-    handler.internal === true ? `${mode} internal`.trim() : mode,
-    inputText(handler.inputSchema),
-    description,
+  const mode = [
+    ...(handler.mode === "service" ? [] : [handler.mode]),
+    ...(handler.internal === true ? ["internal"] : []),
+    ...(service.memory === undefined ? [] : [service.memory]),
   ];
+  const description = handler.description ?? service.description ?? "";
+  return [target, service.kind, mode.join(" "), inputText(handler.inputSchema), description];
 }
 
 /** The names of its properties, where it has some. */

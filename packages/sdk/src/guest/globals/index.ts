@@ -17,7 +17,7 @@ import { Response } from "./fetch/response.ts";
 import * as streams from "./streams.ts";
 import { structuredClone } from "./structured-clone.ts";
 import { TextDecoder, TextEncoder } from "./text-encoding.ts";
-import { clearImmediate, clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from "./timers.ts";
+import { clearTimeout, setImmediate, setInterval, setTimeout } from "./timers.ts";
 import { URLSearchParams } from "./url/search-params.ts";
 import { URL } from "./url/url.ts";
 
@@ -25,8 +25,8 @@ defineGlobals({
   AbortController,
   AbortSignal,
   Blob,
-  clearImmediate,
-  clearInterval,
+  clearImmediate: clearTimeout,
+  clearInterval: clearTimeout,
   clearTimeout,
   console,
   crypto,

@@ -75,13 +75,11 @@ export function setImmediate(callback: Callback, ...args: unknown[]): Timer {
   return start("setImmediate", callback, 0, args, false);
 }
 
+/** Of all three kinds. */
 export function clearTimeout(timer?: unknown): void {
   const found = timer instanceof Timer ? timer : LIVE.get(Number(timer));
   found?.close();
 }
-
-export const clearInterval: typeof clearTimeout = clearTimeout;
-export const clearImmediate: typeof clearTimeout = clearTimeout;
 
 function start(name: string, callback: Callback, ms: number, args: readonly unknown[], repeats: boolean): Timer {
   if (typeof callback !== "function")

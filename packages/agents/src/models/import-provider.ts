@@ -1,0 +1,8 @@
+// The AI SDK's packages by name, from where this package is installed. `import-provider.isolate.ts` stands for it in an isolate.
+
+import { providerIn, type ProviderLike } from "./resolver.ts";
+
+/** `@ai-sdk/<name>`. */
+export async function importProvider(name: string): Promise<ProviderLike> {
+  return providerIn((await import(`@ai-sdk/${name}`)) as Readonly<Record<string, unknown>>, name);
+}
