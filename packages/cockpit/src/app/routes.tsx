@@ -11,6 +11,7 @@ import { readServiceSearch, readServicesSearch } from "../views/services/service
 import { readSqlSearch } from "../views/sql/sql-search.ts";
 import { readStateSearch } from "../views/state/state-search.ts";
 import { readSessionSearch } from "../views/session/session-search.ts";
+import { chunk } from "./chunks.ts";
 import { parseSearch, searchText } from "./search-text.ts";
 import { Crashed, NotFound } from "./problem-pages.tsx";
 import { Shell } from "./shell.tsx";
@@ -82,21 +83,30 @@ const agents = createRoute({
   getParentRoute: () => root,
   path: "/agents",
   validateSearch: readAgentsSearch,
-  component: lazyRouteComponent(() => import("../views/agents/agents.tsx"), "Agents"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/agents/agents.tsx")),
+    "Agents",
+  ),
 });
 
 const session = createRoute({
   getParentRoute: () => root,
   path: "/agents/$agent/$session",
   validateSearch: readSessionSearch,
-  component: lazyRouteComponent(() => import("../views/session/session-page.tsx"), "SessionPage"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/session/session-page.tsx")),
+    "SessionPage",
+  ),
 });
 
 const approvals = createRoute({
   getParentRoute: () => root,
   path: "/approvals",
   validateSearch: readApprovalsSearch,
-  component: lazyRouteComponent(() => import("../views/approvals/approvals.tsx"), "Approvals"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/approvals/approvals.tsx")),
+    "Approvals",
+  ),
 });
 
 const routeTree = root.addChildren([
