@@ -21,62 +21,89 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, er
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
-  component: lazyRouteComponent(() => import("../views/overview/overview.tsx"), "Overview"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/overview/overview.tsx")),
+    "Overview",
+  ),
 });
 
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   validateSearch: readRunsSearch,
-  component: lazyRouteComponent(() => import("../views/runs/runs.tsx"), "Runs"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/runs/runs.tsx")),
+    "Runs",
+  ),
 });
 
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$run",
   validateSearch: readRunSearch,
-  component: lazyRouteComponent(() => import("../views/run/run-page.tsx"), "RunPage"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/run/run-page.tsx")),
+    "RunPage",
+  ),
 });
 
 const services = createRoute({
   getParentRoute: () => root,
   path: "/services",
   validateSearch: readServicesSearch,
-  component: lazyRouteComponent(() => import("../views/services/services.tsx"), "Services"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/services/services.tsx")),
+    "Services",
+  ),
 });
 
 const service = createRoute({
   getParentRoute: () => root,
   path: "/services/$service",
   validateSearch: readServiceSearch,
-  component: lazyRouteComponent(() => import("../views/services/service-page.tsx"), "ServicePage"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/services/service-page.tsx")),
+    "ServicePage",
+  ),
 });
 
 const state = createRoute({
   getParentRoute: () => root,
   path: "/state",
   validateSearch: readStateSearch,
-  component: lazyRouteComponent(() => import("../views/state/state-page.tsx"), "StatePage"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/state/state-page.tsx")),
+    "StatePage",
+  ),
 });
 
 const stateKey = createRoute({
   getParentRoute: () => root,
   path: "/state/$service/$key",
-  component: lazyRouteComponent(() => import("../views/state/key-page.tsx"), "KeyPage"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/state/key-page.tsx")),
+    "KeyPage",
+  ),
 });
 
 const schedules = createRoute({
   getParentRoute: () => root,
   path: "/schedules",
   validateSearch: readSchedulesSearch,
-  component: lazyRouteComponent(() => import("../views/schedules/schedules.tsx"), "Schedules"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/schedules/schedules.tsx")),
+    "Schedules",
+  ),
 });
 
 const sql = createRoute({
   getParentRoute: () => root,
   path: "/sql",
   validateSearch: readSqlSearch,
-  component: lazyRouteComponent(() => import("../views/sql/sql.tsx"), "Sql"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/sql/sql.tsx")),
+    "Sql",
+  ),
 });
 
 const agents = createRoute({
