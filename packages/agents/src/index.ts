@@ -156,4 +156,5 @@ export {
   type ScheduleTarget,
   type ScheduleView,
 } from "./schedules/types.ts";
-export { timingText } from "./schedules/times.ts";
+export { specProblem } from "./schedules/spec.ts";
+export { timingText, upcomingTimes } from "./schedules/times.ts";

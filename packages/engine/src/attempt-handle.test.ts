@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { AttemptHandle } from "./attempt-handle.ts";
 import type { Event } from "./events.ts";
 
-const run = { id: encodeRunId(new Uint8Array(24)), headers: null, retry: null } as unknown as Run;
+const run = { id: encodeRunId(new Uint8Array(24)), headers: null, retry: null, forkedFrom: null } as unknown as Run;
 const signal = (index: number): Entry => ({ kind: "signal", index, at: 0, signal: "s", payload: VOID });
 
 function begin(onStart: (replies: AttemptReplies) => void, entries: readonly Entry[], before: readonly Entry[] = []) {
@@ -47,4 +47,21 @@ test("C1: an attempt that ends while it begins is told nothing", () => {
   expect(told).toEqual([]);
   expect(handle.awaiting()).toBeNull();
   expect(events).toMatchObject([{ type: "end" }]);
+});
+
+test("C2, C4: what an image has seen is not told again, and counts as seen", () => {
+  const events: Event[] = [];
+  const told: number[] = [];
+  const handle = new AttemptHandle(run, 1, { enqueue: (event) => void events.push(event) });
+  const attempt: Attempt = {
+    notify: (entries) => void told.push(...entries.map(({ index }) => index)),
+    abort: () => undefined,
+    awaiting: () => [],
+    yield: () => undefined,
+  };
+  const info = { entry: 4, hash: "", base: "", size: 0, at: 0, name: null };
+  handle.begin({ start: () => attempt }, { image: { info, bytes: new Uint8Array(0) }, entries: [], state: null });
+  handle.notify(signal(4));
+  handle.suspend([], 2); // All that its code was told; what stands behind it are own commands.
+  expect([told, events]).toMatchObject([[], [{ type: "suspend", entriesSeen: 4 }]]);
 });

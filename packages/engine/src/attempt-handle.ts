@@ -9,6 +9,7 @@ import {
   failureFrom,
   type Attempt,
   type AttemptFailure,
+  type AttemptOrigin,
   type AttemptReplies,
   type Awaiting,
   type CapturedImage,
@@ -16,6 +17,7 @@ import {
   type Entry,
   type Executor,
   type Failure,
+  type ForkOrigin,
   type Instant,
   type Payload,
   type Result,
@@ -25,6 +27,10 @@ import {
 import type { Event } from "./events.ts";
 import type { LoadedStart } from "./store.ts";
 
+function originOf(fork: ForkOrigin | null): AttemptOrigin | null {
+  return fork === null ? null : { run: fork.run, key: fork.key, until: fork.entry, origin: originOf(fork.origin) };
+}
+
 export class AttemptHandle implements AttemptReplies {
   readonly #id: RunId;
   readonly #token: number;
@@ -32,6 +38,8 @@ export class AttemptHandle implements AttemptReplies {
   #run: Run | null;
   #attempt: Attempt | null = null;
   #waiting: Entry[] | null = [];
+  /** Index of the last entry that was given with the start, in the image or after it. */
+  #given = 0;
   /** Index of the last entry that the attempt was told of. */
   #told = 0;
   #over = false;
@@ -48,6 +56,7 @@ export class AttemptHandle implements AttemptReplies {
     const run = this.#run;
     if (this.#over || run === null) return;
     this.#run = null; // Not needed any longer; a live attempt should be small.
+    this.#given = loaded.entries.at(-1)?.index ?? loaded.image?.info.entry ?? 0;
     try {
       this.#attempt = executor.start(
         {
@@ -60,12 +69,12 @@ export class AttemptHandle implements AttemptReplies {
           headers: run.headers ?? {},
           idempotencyKey: run.idempotencyKey,
           generation: run.generation,
-          createdAt: run.createdAt,
+          createdAt: run.forkedFrom?.createdAt ?? run.createdAt,
           deployment: run.deployment,
           image: loaded.image,
           entries: loaded.entries,
           state: loaded.state,
-          origin: null,
+          origin: originOf(run.forkedFrom),
           tries: run.retry?.tries ?? 0,
         },
         this,
@@ -75,7 +84,7 @@ export class AttemptHandle implements AttemptReplies {
       return;
     }
     if (this.#over) this.#attempt = null; // It ended while it began.
-    this.#told = loaded.entries.at(-1)?.index ?? loaded.image?.info.entry ?? 0;
+    this.#told = this.#given;
     const late = this.#waiting ?? [];
     this.#waiting = null;
     for (const entry of late) this.notify(entry);
@@ -130,8 +139,10 @@ export class AttemptHandle implements AttemptReplies {
     this.#last({ type: "end", run: this.#id, attempt: this.#token, result });
   }
 
+  /** C4: what came with the start counts as seen; code in an image knows only of entries that it was told of. */
   suspend(awaiting: readonly Awaiting[], entriesSeen: number): void {
-    this.#last({ type: "suspend", run: this.#id, attempt: this.#token, awaiting, entriesSeen });
+    const seen = Math.max(entriesSeen, this.#given);
+    this.#last({ type: "suspend", run: this.#id, attempt: this.#token, awaiting, entriesSeen: seen });
   }
 
   error(failure: AttemptFailure): void {

@@ -6,10 +6,13 @@ import { attemptCommand } from "./commands/attempt-command.ts";
 import { attemptError, end, propose, retrying, suspend } from "./commands/attempt-end.ts";
 import { cancel, kill } from "./commands/cancel.ts";
 import { pause, purge, restart, resume, settleEffect } from "./commands/control.ts";
+import { fork } from "./commands/fork.ts";
 import { forgetImages, image, imageUnusable, nameMoment } from "./commands/images.ts";
 import { attach, editState, signalEvent } from "./commands/messages.ts";
+import { rewind } from "./commands/rewind.ts";
 import { retention } from "./commands/retention.ts";
 import { appendLive } from "./commands/streams.ts";
+import { NeedsFinder } from "./needs.ts";
 import { submit } from "./commands/submit.ts";
 import { beginWaiting, fireTimers } from "./commands/timers.ts";
 import type { Event } from "./events.ts";
@@ -58,6 +61,10 @@ function decideOne(batch: Batch, event: Event): void {
       return settleEffect(batch, event);
     case "purge":
       return purge(batch, event);
+    case "fork":
+      return isLoaded(batch, event) ? fork(batch, event) : void batch.deferred.push(event);
+    case "rewind":
+      return isLoaded(batch, event) ? rewind(batch, event) : void batch.deferred.push(event);
     case "nameMoment":
       return nameMoment(batch, event);
     case "forgetImages":
@@ -73,4 +80,9 @@ function decideOne(batch: Batch, event: Event): void {
     default:
       return unreachable(event);
   }
+}
+
+/** False where the run came to be, or grew, in this very batch: much of what the event needs was not loaded then. */
+function isLoaded(batch: Batch, event: Event): boolean {
+  return new NeedsFinder(batch).find([event]) === null;
 }

@@ -54,6 +54,8 @@ export type RunEvent =
   /** `from`: the first entry that is dropped; 1 starts anew. */
   | { readonly type: "restart"; readonly ticket: Ticket; readonly run: RunId; readonly from: number }
   | { readonly type: "purge"; readonly ticket: Ticket; readonly run: RunId }
+  | Fork
+  | Rewind
   /** `entry`: that of an image. `null` takes the name away. */
   | {
       readonly type: "nameMoment";
@@ -63,6 +65,32 @@ export type RunEvent =
       readonly name: string | null;
     }
   | SettleEffect;
+
+/** A new run that shares the entries up to `at` with `run`. */
+export interface Fork {
+  readonly type: "fork";
+  readonly ticket: Ticket;
+  readonly run: RunId;
+  /** Of the new run. That of a workflow is the one of its key. */
+  readonly id: RunId;
+  /** Absent: the journal's end. */
+  readonly at?: number;
+  /** Of the new run; absent: one is made of the key and the id. */
+  readonly key?: string;
+  /** Another input; only where nothing is shared (`at` 0). */
+  readonly input?: Payload;
+  /** Given to the new run as the signal `perdure.fork`. */
+  readonly note?: Payload;
+}
+
+/** The run goes back to what it was after entry `at`, in place. What it is now is kept under the id `branch`. */
+export interface Rewind {
+  readonly type: "rewind";
+  readonly ticket: Ticket;
+  readonly run: RunId;
+  readonly at: number;
+  readonly branch: RunId;
+}
 
 /** A person says what became of an effect whose outcome is unknown. */
 export interface SettleEffect {
@@ -80,6 +108,8 @@ export interface EditState {
   readonly key: KeyName;
   /** `null` removes a name. */
   readonly changes: ReadonlyMap<string, Payload | null>;
+  /** What names have to be still, `null` none at all: else nothing is changed. */
+  readonly expected: ReadonlyMap<string, Payload | null>;
   /** Also while an exclusive run holds the key. */
   readonly force: boolean;
 }

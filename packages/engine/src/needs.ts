@@ -7,20 +7,27 @@ import {
   QUEUE_LISTED_MAX,
   unreachable,
   type Command,
+  type Entry,
+  type Instant,
   type RunId,
+  streamOwner,
+  type StreamOwner,
   type StreamRef,
   type Target,
 } from "@perdure/protocol";
 import type { Batch } from "./batch.ts";
 import { resolveRef } from "./commands/attempt-command.ts";
 import { derivedId } from "./environment.ts";
+import { forkKey } from "./commands/fork.ts";
+import { openCommands } from "./moves/as-of.ts";
+import { instantOf, THE_END } from "./moves/copy-run.ts";
 import { isCancelled } from "./moves/finish.ts";
 import { needsTurn } from "./commands/submit.ts";
-import type { Event } from "./events.ts";
+import type { AttemptEvent, Event, Fork, Rewind } from "./events.ts";
 import type { KeyName, Needs, WaitTarget } from "./store.ts";
 import { waitTargetName } from "./store.ts";
 import { streamRef } from "./moves/streams.ts";
-import { commandText, keyText, promiseText, rangeText, streamKey, type HotRun, type View } from "./view.ts";
+import { commandText, keyText, ownedText, promiseText, rangeText, streamKey, type HotRun, type View } from "./view.ts";
 
 /** Collects what is missing, each thing once. */
 class Missing {
@@ -36,6 +43,7 @@ class Missing {
   readonly images: Map<number, { run: number; id: RunId }> = new Map();
   readonly streams: Map<string, StreamRef> = new Map();
   readonly ranges: Map<string, { stream: StreamRef; from: number }> = new Map();
+  readonly owned: Map<string, { owner: StreamOwner; at: Instant }> = new Map();
   timers: Needs["timers"] = null;
   finished: Needs["finished"] = null;
   any = false;
@@ -55,6 +63,7 @@ class Missing {
       images: [...this.images.values()],
       streams: [...this.streams.values()],
       ranges: [...this.ranges.values()],
+      owned: [...this.owned.values()],
       timers: this.timers,
       finished: this.finished,
     };
@@ -78,6 +87,11 @@ export class NeedsFinder {
   }
 
   #event(event: Event): void {
+    if ("attempt" in event) this.#attemptEvent(event);
+    else this.#otherEvent(event);
+  }
+
+  #attemptEvent(event: AttemptEvent): void {
     switch (event.type) {
       case "propose":
         this.#result(event.run, event.id);
@@ -88,10 +102,6 @@ export class NeedsFinder {
       case "image":
       case "imageUnusable":
         if (this.#view.runs.get(event.run)?.attempt?.token === event.attempt) this.#images(event.run);
-        return;
-      case "nameMoment":
-      case "forgetImages":
-        this.#images(event.run);
         return;
       case "retrying":
       case "suspend":
@@ -109,6 +119,13 @@ export class NeedsFinder {
       case "error":
         if (event.failure.behavior !== "pause") this.#ending(this.#view.runs.get(event.run));
         return;
+      default:
+        unreachable(event);
+    }
+  }
+
+  #otherEvent(event: Exclude<Event, AttemptEvent>): void {
+    switch (event.type) {
       case "submit":
         if (!event.fresh) this.#run(event.run);
         this.#turn(event.target, this.#batch.environment.mode(event.target));
@@ -120,6 +137,10 @@ export class NeedsFinder {
       case "purge":
         this.#run(event.run);
         return;
+      case "nameMoment":
+      case "forgetImages":
+        this.#images(event.run);
+        return;
       case "signal":
         this.#signal(event.run, event.signal === 1);
         return;
@@ -130,11 +151,19 @@ export class NeedsFinder {
       case "restart":
         this.#restart(event.run, event.from);
         return;
+      case "fork":
+        this.#fork(event);
+        return;
+      case "rewind":
+        this.#rewind(event);
+        return;
       case "settleEffect":
         this.#settle(event.run, event.command);
         return;
       case "editState":
         this.#key(event.key);
+        if (event.force) this.#holderImages(event.key);
+        if (event.expected.size > 0) this.#state(event.key);
         return;
       case "timers":
         this.#timers();
@@ -186,7 +215,12 @@ export class NeedsFinder {
       case "getPromise":
       case "peekPromise":
       case "completePromise":
-        this.#promise(run, command.key, command.type === "completePromise");
+        if (run.record.key !== null)
+          this.#promise(
+            { service: run.record.service, key: run.record.key },
+            command.key,
+            command.type === "completePromise",
+          );
         return;
       case "getState":
       case "getStateKeys":
@@ -287,6 +321,7 @@ export class NeedsFinder {
     const run = this.#run(id);
     if (run === undefined) return;
     this.#keyOfRun(run);
+    this.#images(id);
     const { seq } = run.record;
     if (!this.#view.tails.has(seq)) {
       const other = this.#missing.tails.get(seq)?.from ?? Number.POSITIVE_INFINITY;
@@ -298,6 +333,66 @@ export class NeedsFinder {
       this.#missing.children.add(id);
       this.#missing.any = true;
     } else for (const child of children) this.#tree(child);
+  }
+
+  #holderImages({ service, key }: KeyName): void {
+    const holder = this.#view.keys.get(keyText(service, key))?.holder ?? null;
+    if (holder !== null) this.#images(holder);
+  }
+
+  #rewind({ run: id, at, branch }: Rewind): void {
+    this.#run(branch);
+    this.#journal(id);
+    this.#restart(id, at + 1);
+    const run = this.#run(id);
+    if (run === undefined) return;
+    const { service, key } = run.record;
+    if (key === null) this.#owned({ run: id }, THE_END);
+    else this.#state({ service, key });
+  }
+
+  /** What a fork takes along, and what it waits for. */
+  #fork(event: Fork): void {
+    this.#run(event.id);
+    const run = this.#run(event.run);
+    const journal = this.#journal(event.run);
+    if (run === undefined || journal === undefined) return;
+    const at = event.at ?? run.entries;
+    const { service, key } = run.record;
+    const newKey = forkKey(run, event);
+    const owner = streamOwner(run.record);
+    this.#owned(owner, instantOf(run, journal, at));
+    if (key !== null && newKey !== null && newKey !== key) {
+      this.#key({ service, key: newKey });
+      for (const name of [key, newKey]) this.#state({ service, key: name });
+      this.#owned({ service, key: newKey }, 0);
+    }
+    for (const { command, child } of openCommands(journal.slice(0, at))) {
+      if (command.type === "call" && child !== undefined) this.#run(child);
+      else if (command.type === "attach") this.#run(resolveRef(this.#batch, command.ref));
+      else if (command.type === "getPromise" && newKey !== null)
+        this.#promise({ service, key: newKey }, command.key, false);
+    }
+  }
+
+  /** The whole journal of a run, and its images. */
+  #journal(id: RunId): readonly Entry[] | undefined {
+    this.#images(id);
+    const run = this.#run(id);
+    if (run === undefined) return undefined;
+    const { seq } = run.record;
+    const journal = this.#view.tails.get(seq);
+    if (journal !== undefined && (journal[0]?.index ?? 1) === 1) return journal;
+    this.#missing.tails.set(seq, { run: seq, from: 1 });
+    this.#missing.any = true;
+    return undefined;
+  }
+
+  #owned(owner: StreamOwner, at: Instant): void {
+    const text = ownedText(owner, at);
+    if (this.#view.owned.has(text)) return;
+    this.#missing.owned.set(text, { owner, at });
+    this.#missing.any = true;
   }
 
   #settle(id: RunId, command: number): void {
@@ -312,9 +407,7 @@ export class NeedsFinder {
     this.#missing.any = true;
   }
 
-  #promise(run: HotRun, name: string, completesIt: boolean): void {
-    const { service, key } = run.record;
-    if (key === null) return;
+  #promise({ service, key }: KeyName, name: string, completesIt: boolean): void {
     const text = promiseText({ service, key }, name);
     if (!this.#view.promises.has(text)) {
       this.#missing.promises.set(text, { key: { service, key }, name });

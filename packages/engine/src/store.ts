@@ -107,6 +107,8 @@ export type Mutation =
       readonly writer: string | null;
       readonly at: Instant;
     }
+  /** The items before offset `before` of one stream become those of another, which there is not yet, under their offsets. */
+  | { readonly type: "copyStream"; readonly from: StreamRef; readonly to: StreamRef; readonly before: number }
   /** Removes the items before that offset. The ones after keep theirs. */
   | { readonly type: "trimStream"; readonly stream: StreamRef; readonly before: number }
   /** `bytes`: null where those of that hash are stored already. Images are added in order of `info.entry`. */
@@ -160,6 +162,8 @@ export interface Needs {
   readonly streams: readonly StreamRef[];
   /** The items of a stream from an offset on, all of them. */
   readonly ranges: readonly { readonly stream: StreamRef; readonly from: number }[];
+  /** The streams of owners, and where they ended at that instant. */
+  readonly owned: readonly { readonly owner: StreamOwner; readonly at: Instant }[];
   /** Timers that are due at `until`, soonest first, at most `limit`. */
   readonly timers: { readonly until: Instant; readonly limit: number } | null;
   /** Finished runs of the partition after `afterSeq` in order of seq, at most `limit` (for retention). */
@@ -207,6 +211,13 @@ export interface LoadedRange {
   readonly items: readonly Payload[];
 }
 
+export interface LoadedOwner {
+  readonly owner: StreamOwner;
+  readonly at: Instant;
+  /** In order of name. `endAt`: the end of what had been appended by then. */
+  readonly streams: readonly (NamedStream & { readonly endAt: number })[];
+}
+
 export interface Loaded {
   readonly runs: readonly LoadedRun[];
   readonly keys: readonly LoadedKey[];
@@ -220,6 +231,7 @@ export interface Loaded {
   readonly images: readonly { readonly id: RunId; readonly images: readonly ImageInfo[] }[];
   readonly streams: readonly LoadedStream[];
   readonly ranges: readonly LoadedRange[];
+  readonly owned: readonly LoadedOwner[];
   readonly timers: readonly Timer[];
   readonly finished: readonly Run[];
 }

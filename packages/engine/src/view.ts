@@ -14,10 +14,12 @@ import {
   type Command,
   type Entry,
   type ImageInfo,
+  type Instant,
   type Payload,
   type Result,
   type Run,
   type RunId,
+  type StreamOwner,
   type StreamRef,
 } from "@perdure/protocol";
 import {
@@ -25,6 +27,7 @@ import {
   type Loaded,
   type LoadedCommand,
   type LoadedKey,
+  type LoadedOwner,
   type LoadedRange,
   type LoadedRun,
   type LoadedStream,
@@ -111,7 +114,11 @@ export function keyText(service: string, key: string): string {
 
 /** `streamText` without its escapes: this one is asked for with every append. */
 export function streamKey({ owner, name }: StreamRef): string {
-  return "run" in owner ? `${owner.run}\u0000${name}` : `${owner.service}\u0000${owner.key}\u0000${name}`;
+  return `${ownerKey(owner)}\u0000${name}`;
+}
+
+export function ownerKey(owner: StreamOwner): string {
+  return "run" in owner ? owner.run : `${owner.service}\u0000${owner.key}`;
 }
 
 export function streamsOf(attempt: LiveAttempt): AttemptStreams {
@@ -130,6 +137,8 @@ export class View {
   readonly states: Map<string, Map<string, Payload>> = new Map();
   readonly tails: Map<number, readonly Entry[]> = new Map();
   readonly streams: Map<string, HotStream> = new Map();
+  /** By owner and instant. */
+  readonly owned: Map<string, LoadedOwner> = new Map();
   /** By stream and first offset. */
   readonly ranges: Map<string, LoadedRange> = new Map();
   /** Those that no live attempt uses: they are dropped after the batch. */
@@ -219,6 +228,7 @@ export class View {
     for (const { id, images } of loaded.images) this.#absorbImages(id, images);
     for (const stream of loaded.streams) this.#absorbStream(stream);
     for (const range of loaded.ranges) this.ranges.set(rangeText(streamKey(range.stream), range.from), range);
+    for (const owned of loaded.owned) this.owned.set(ownedText(owned.owner, owned.at), owned);
     for (const command of loaded.commands) this.commands.set(commandText(command.run, command.id), command);
   }
 
@@ -298,6 +308,7 @@ export class View {
     if (this.states.size > 0) this.states.clear();
     if (this.tails.size > 0) this.tails.clear();
     if (this.ranges.size > 0) this.ranges.clear();
+    if (this.owned.size > 0) this.owned.clear();
     if (this.#idleStreams.size > 0) this.#settleStreams();
     this.#bySeq.clear();
     this.#missingSeq.clear();
@@ -317,6 +328,10 @@ export class View {
       if (!live || (key.more && key.queue.length === 0)) this.keys.delete(text);
     }
   }
+}
+
+export function ownedText(owner: StreamOwner, at: Instant): string {
+  return `${ownerKey(owner)}\u0000${at}`;
 }
 
 export function rangeText(stream: string, from: number): string {

@@ -8,6 +8,8 @@ import { environment, openWorld, step, value, type ManualAttempt, type World } f
 const service = { service: "service", handler: "work" };
 const flow = (handler: string) => ({ service: "flow", handler, key: "f" });
 
+type Change = readonly (readonly [string, string | null])[];
+
 async function status(world: World, run: RunId): Promise<string | undefined> {
   return (await openMemoryStore(world.storage).reader.run(run))?.status;
 }
@@ -252,12 +254,32 @@ describe("messages between runs", () => {
   test("an edit of state waits for nobody, but does not go behind the back of the key's holder", async () => {
     const world = await openWorld();
     const key = { service: "object", key: "k" };
-    const edit = { type: "editState", key, changes: new Map([["n", "1"]]), force: false } as const;
+    const edit = { type: "editState", key, changes: new Map([["n", "1"]]), expected: new Map(), force: false } as const;
     expect(await world.ask(edit)).toMatchObject({ type: "done" });
     const run = await world.submit({ service: "object", handler: "work", key: "k" });
     expect(world.latest(run).start.state?.get("n")).toBe("1");
     expect(await world.ask(edit)).toMatchObject({ type: "refused", reason: "conflict" });
     expect(await world.ask({ ...edit, force: true })).toMatchObject({ type: "done" });
+  });
+
+  test("an edit of state that expects what was changed meanwhile changes nothing", async () => {
+    const world = await openWorld();
+    const key = { service: "object", key: "k" };
+    const edit = (changes: Change, expected: Change) =>
+      world.ask({ type: "editState", key, changes: new Map(changes), expected: new Map(expected), force: false });
+    // While the first is made durable the others gather in one batch, where each sees what the one before it did.
+    const [, first, second, third] = await Promise.all([
+      edit([["m", "0"]], []),
+      edit([["n", "1"]], [["n", null]]),
+      edit([["n", "2"]], [["n", null]]),
+      edit([["m", "3"]], [["n", "1"]]),
+    ]);
+    expect(first).toMatchObject({ type: "done" });
+    expect(second).toMatchObject({ type: "refused", reason: "conflict" });
+    expect(third).toMatchObject({ type: "done" });
+    expect(await edit([["n", null]], [["n", "0"]])).toMatchObject({ type: "refused", reason: "conflict" });
+    const state = await openMemoryStore(world.storage).reader.state(key);
+    expect(Object.fromEntries(state)).toEqual({ n: "1", m: "3" });
   });
 });
 

@@ -65,6 +65,13 @@ export interface RuntimeOptions {
   readonly onImageLost?: (run: RunId, entry: number, reason: string) => void;
 }
 
+export interface EditStateOptions {
+  /** What names have to be still, `null` none at all: else nothing is changed. */
+  readonly expected?: ReadonlyMap<string, Payload | null>;
+  /** Also while an exclusive run has the key's turn. */
+  readonly force?: boolean;
+}
+
 export interface SubmitRequest {
   readonly target: Target;
   readonly input: Payload | null;
@@ -286,13 +293,14 @@ export class Runtime {
     );
   }
 
+  /** @throws ConflictError where a run has the turn, or something is not what is expected. */
   async editState(
     service: string,
     key: string,
     changes: ReadonlyMap<string, Payload | null>,
-    force: boolean,
+    { expected = new Map(), force = false }: EditStateOptions = {},
   ): Promise<void> {
-    await this.#ask({ type: "editState", key: { service, key }, changes, force });
+    await this.#ask({ type: "editState", key: { service, key }, changes, expected, force });
   }
 
   /** Takes nothing new, lets running steps finish for at most `graceMs`, then closes the store. */

@@ -64,6 +64,8 @@ export class StreamFeed {
   committed(mutations: readonly Mutation[]): void {
     if (this.#watchers.size === 0) return;
     for (const mutation of mutations) {
+      if (mutation.type === "copyStream")
+        for (const watcher of this.#watchers.get(streamText(mutation.to)) ?? []) this.#lookAgain(watcher);
       if (mutation.type !== "appendStream") continue;
       for (const watcher of this.#watchers.get(streamText(mutation.stream)) ?? []) this.#appended(watcher, mutation);
     }

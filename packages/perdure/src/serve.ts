@@ -60,7 +60,7 @@ export interface ServeOptions {
    */
   readonly sources?: readonly (string | URL)[];
   /** Threads, limits and policy of isolates. */
-  readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits">;
+  readonly isolates?: Pick<IsolateOptions, "threads" | "policy" | "limits" | "memoryMax">;
   /** Where `ctx.log` and warnings go. Default: one line each on standard error. */
   readonly log?: (line: string) => void;
 }
@@ -197,7 +197,7 @@ async function openExecutors(
 function isolateOptions({
   suspendAfterMs,
   isolates,
-}: ServeOptions): Pick<IsolateOptions, "threads" | "policy" | "limits"> {
+}: ServeOptions): Pick<IsolateOptions, "threads" | "policy" | "limits" | "memoryMax"> {
   return suspendAfterMs === undefined
     ? { ...isolates }
     : { ...isolates, policy: { warmMs: suspendAfterMs, ...isolates?.policy } };

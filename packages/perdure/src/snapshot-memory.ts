@@ -37,7 +37,7 @@ export interface SnapshotMemoryOptions {
   /** Of handlers in this process: what these share (models) isolates share with them. */
   readonly ports: SdkPorts;
   readonly log: (record: LogRecord) => void;
-  readonly isolates?: Partial<Pick<IsolateOptions, "threads" | "policy" | "limits" | "ports">>;
+  readonly isolates?: Partial<Pick<IsolateOptions, "threads" | "policy" | "limits" | "memoryMax" | "ports">>;
   /** Which definitions live in isolates. Default: those that ask for it. */
   readonly wanted?: (definition: AnyDefinition) => boolean;
   /** Where the code comes from. Default: it is bundled now. */

@@ -10,6 +10,7 @@ import type { CommandType, SignalName, Target } from "./journal.ts";
 import type { ServiceManifest } from "./manifest.ts";
 import type { Failure } from "./payload.ts";
 import type { HandlerMode, RunStatus } from "./run.ts";
+import type { StreamOwner } from "./streams.ts";
 
 export type JsonValue =
   | null
@@ -233,6 +234,13 @@ export interface StreamPageAnswer {
   readonly end: number;
 }
 
+/** The streams that a run reads and writes by their names. */
+export interface RunStreamsAnswer {
+  /** A key, or the run where it has none. */
+  readonly owner: StreamOwner;
+  readonly streams: readonly { readonly name: string; readonly start: number; readonly end: number }[];
+}
+
 /**
  * What following a stream tells: items without `event:`, and `reset` where items were trimmed that the follower has not
  * seen. `id:` is the offset.
@@ -269,6 +277,31 @@ export interface ApprovalSummary {
   readonly askedAt: InstantText;
   readonly ageMs: number;
   readonly expiresAt: InstantText | null;
+  /** The run of the question itself: its end is the answer. */
+  readonly runId: RunId;
+  /** The run that waits for the answer; null: it was asked from outside. */
+  readonly askedBy: RunId | null;
+  /** What helps to decide, as the asker put it. A budget's question says here whose it is. */
+  readonly details: PayloadView;
+  /** How it ended; null while it is open, and where it was withdrawn. */
+  readonly decision: ApprovalDecisionView | null;
+}
+
+export interface ApprovalDecisionView {
+  /** Absent where it expired. */
+  readonly by?: string;
+  readonly at: InstantText;
+  readonly comment?: string;
+  /** What was approved instead of what was asked. */
+  readonly input?: PayloadView;
+}
+
+/** The answer to an approval; `input` goes with `approved` only. */
+export interface ApprovalAnswerRequest {
+  readonly decision: "approved" | "rejected";
+  readonly by: string;
+  readonly comment?: string;
+  readonly input?: JsonValue;
 }
 
 export interface ApprovalPage {
@@ -334,17 +367,46 @@ export interface AgentSessionsPage {
   readonly nextAfter: string | null;
 }
 
-export interface AgentSessionView {
+/** One session in a few words: what it does now, and what it has used. */
+export interface AgentSessionSummary {
   readonly agent: string;
   readonly session: string;
   /** `waiting`: it works, and what goes on is up to a person, a timer or another run. */
   readonly state: "idle" | "working" | "waiting" | "paused";
   /** The run that has the turn. */
   readonly turn: RunId | null;
+  /** What the turn waits for. */
+  readonly waits: readonly WaitView[];
   /** Messages that wait for a turn, or to be taken by the one that works. */
   readonly queued: number;
   /** Items in the transcript. */
   readonly items: number;
+  /** When something was said or done last; null: nothing was yet. */
+  readonly activeAt: InstantText | null;
+  /** Of all model calls in the transcript, those of sub-agents not among them. */
+  readonly usage: AgentUsageView;
+}
+
+export interface AgentUsageView {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly calls: number;
+  /** Of the calls whose price is known. */
+  readonly usd: number;
+  /** Calls whose price is not known. */
+  readonly unpriced: number;
+}
+
+export interface AgentSessionsAnswer {
+  /** Those at work first, then by their last messages. */
+  readonly sessions: readonly AgentSessionSummary[];
+  /** For `?offset=`; null: these are all. */
+  readonly nextOffset: number | null;
+}
+
+export interface AgentSessionView extends AgentSessionSummary {
+  /** Messages that were accepted and not seen yet, oldest first, at most a hundred. */
+  readonly pending: readonly PendingMessage[];
   readonly children: readonly {
     readonly name: string;
     readonly agent: string;
@@ -357,6 +419,35 @@ export interface AgentSessionView {
   readonly approvals: readonly ApprovalSummary[];
   /** As `GET /budgets/{id}` gives it; null: the agent has none. */
   readonly budget: { readonly id: string; readonly status: JsonValue } | null;
+}
+
+export interface PendingMessage {
+  readonly runId: RunId;
+  readonly text: string;
+  readonly policy: AgentMessagePolicy;
+  readonly from: string | null;
+  readonly at: InstantText;
+}
+
+/** What becomes of a message that comes while the agent is at work. */
+export type AgentMessagePolicy = "steer" | "interrupt" | "queue" | "collect" | "restart";
+
+export interface AgentMessageRequest {
+  readonly text: string;
+  readonly policy?: AgentMessagePolicy;
+  /** Who says it; absent: the user. */
+  readonly from?: string;
+}
+
+/** Items from the offset `to` on are called off. It waits for the turn that works. */
+export interface AgentRewindRequest {
+  readonly to: number;
+}
+
+/** Items before `at` (default: all) are taken along to a session that does not exist yet. */
+export interface AgentForkRequest {
+  readonly to: string;
+  readonly at?: number;
 }
 
 export interface RunFilterBody {
@@ -424,8 +515,79 @@ export interface StateEdit {
   readonly set?: Readonly<Record<string, JsonValue>>;
   /** Names. */
   readonly clear?: readonly string[];
+  /** What has to be there still: where it is not, nothing is changed (409). */
+  readonly expect?: {
+    readonly values?: Readonly<Record<string, JsonValue>>;
+    /** Names that have no value. */
+    readonly absent?: readonly string[];
+  };
   /** Also while a run has the key's turn; what that run holds in memory is not changed by it. */
   readonly force?: boolean;
+}
+
+/** What a schedule starts, as `GET /schedules` tells of it. */
+export interface ScheduleSummary {
+  readonly name: string;
+  readonly paused: boolean;
+  readonly timing:
+    | { readonly kind: "cron"; readonly cron: string; readonly timeZone: string }
+    | { readonly kind: "every"; readonly everyMs: number };
+  /** `key` null with `keyPerStart`: each start has its own. */
+  readonly target: { readonly service: string; readonly handler: string; readonly key: string | null };
+  readonly keyPerStart: boolean;
+  readonly input: JsonValue;
+  readonly overlap: "skip" | "queue" | "parallel" | "cancel";
+  readonly catchUp: "none" | "latest" | "all";
+  readonly jitterMs: number;
+  /** A module exports it: it is put again when the runtime starts. */
+  readonly exported: boolean;
+  /** The next times, jitter included; none while it is paused. */
+  readonly next: readonly { readonly scheduledFor: InstantText; readonly at: InstantText }[];
+  /** What became of the last times, newest first. */
+  readonly history: readonly ScheduleStartView[];
+}
+
+export interface ScheduleStartView {
+  readonly id: string;
+  readonly scheduledFor: InstantText;
+  readonly decidedAt: InstantText;
+  readonly runId: RunId | null;
+  /** Null: no run was started, or it is gone. */
+  readonly status: RunStatus | null;
+  /** `started`, `queued`, `withdrawn: …`, `skipped: …`, `failed: …`. */
+  readonly outcome: string;
+}
+
+export interface SchedulesPage {
+  readonly schedules: readonly ScheduleSummary[];
+  /** For `?after=`; null: this is the last page. */
+  readonly nextAfter: string | null;
+  /** Something that is served has schedules, so that others can be added. */
+  readonly served: boolean;
+}
+
+/** Either `cron` (with `timeZone`) or `every`. */
+export interface SchedulePut {
+  readonly cron?: string;
+  readonly timeZone?: string;
+  readonly every?: string | number;
+  readonly target: {
+    readonly service: string;
+    readonly handler: string;
+    readonly key?: string;
+    readonly keyPerStart?: boolean;
+  };
+  readonly input?: JsonValue;
+  readonly overlap?: ScheduleSummary["overlap"];
+  readonly catchUp?: ScheduleSummary["catchUp"];
+  readonly jitter?: string | number;
+  readonly paused?: boolean;
+}
+
+/** The answer to `POST /schedules/{name}/trigger`. */
+export interface ScheduleTriggered {
+  readonly runId: RunId | null;
+  readonly outcome: string;
 }
 
 export interface SqlAnswer {

@@ -29,6 +29,7 @@ export interface AttemptStart {
   readonly headers: Headers;
   readonly idempotencyKey: string | null;
   readonly generation: number;
+  /** When the code began: of a fork, when the run was created that it came from. */
   readonly createdAt: Instant;
   /** The deployment whose code runs it; pinned when the run first starts. */
   readonly deployment: string | null;
@@ -46,7 +47,10 @@ export interface AttemptStart {
 
 export interface AttemptOrigin {
   readonly run: RunId;
+  readonly key: string | null;
   readonly until: number;
+  /** Where that run was a fork itself: the entries up to an earlier one were another's. */
+  readonly origin: AttemptOrigin | null;
 }
 
 /** What an executor tells the engine about one attempt. None of these waits. */

@@ -34,8 +34,8 @@ export type {
   StreamCommand,
   Target,
 } from "./journal.ts";
-export { ARRIVAL_SIGNAL, COMPLETABLE, QUEUE_LISTED_MAX } from "./journal.ts";
-export type { CancelState, HandlerMode, RetryState, Run, RunStatus, StreamTrim } from "./run.ts";
+export { ARRIVAL_SIGNAL, COMPLETABLE, FORK_SIGNAL, QUEUE_LISTED_MAX } from "./journal.ts";
+export type { CancelState, ForkOrigin, HandlerMode, RetryState, Run, RunStatus, StreamTrim } from "./run.ts";
 export { BUILT_IN_PREFIX, isFinished, RUN_STATUSES } from "./run.ts";
 export type { Kept, StreamOwner, StreamRef } from "./streams.ts";
 export { itemList, parseStream, streamOwner, streamText } from "./streams.ts";
@@ -54,12 +54,21 @@ export type { CapturedImage, ImageInfo, StartImage } from "./image.ts";
 export * from "./errors.ts";
 export type {
   ActionAnswer,
+  AgentForkRequest,
+  AgentMessagePolicy,
+  AgentMessageRequest,
+  AgentRewindRequest,
   AgentsAnswer,
+  AgentSessionsAnswer,
   AgentSessionsPage,
+  AgentSessionSummary,
   AgentSessionView,
   AgentSummary,
+  AgentUsageView,
   ApiError,
   ApiEvent,
+  ApprovalAnswerRequest,
+  ApprovalDecisionView,
   ApprovalPage,
   ApprovalSummary,
   AuditCheckAnswer,
@@ -80,14 +89,21 @@ export type {
   JsonValue,
   KeptView,
   MessageReceipt,
+  PendingMessage,
   PayloadView,
   RejectRequest,
   ResultView,
   RunDetail,
   RunFilterBody,
   RunPage,
+  RunStreamsAnswer,
   RunSummary,
   RunView,
+  SchedulePut,
+  ScheduleStartView,
+  ScheduleSummary,
+  ScheduleTriggered,
+  SchedulesPage,
   SendAnswer,
   ServicesAnswer,
   SettleRequest,

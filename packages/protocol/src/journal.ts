@@ -111,6 +111,9 @@ export interface QueueListing {
 /** The signal of an arrival. Names that begin with `perdure.` are the runtime's own. */
 export const ARRIVAL_SIGNAL = "perdure.arrival";
 
+/** The signal that brings a fork the note it was made with. */
+export const FORK_SIGNAL = "perdure.fork";
+
 /** So many queued runs are named by one `getQueue`; later ones are named to the holders after. */
 export const QUEUE_LISTED_MAX = 64;
 

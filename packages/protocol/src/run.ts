@@ -62,6 +62,18 @@ export interface CancelState {
   readonly held: readonly { readonly command: number; readonly result: Result }[];
 }
 
+/** What the first entries of a run were made by. */
+export interface ForkOrigin {
+  /** The entries up to `entry` are those of that run: its code asked for them, under its id and its key. */
+  readonly run: RunId;
+  readonly key: string | null;
+  readonly entry: number;
+  /** When the first of them was created: the time at which the code began. */
+  readonly createdAt: Instant;
+  /** Of the entries, those up to an earlier one were another's already. */
+  readonly origin: ForkOrigin | null;
+}
+
 export interface Run {
   readonly id: RunId;
   /** Number of the run in its store, in order of submission. */
@@ -76,6 +88,8 @@ export interface Run {
   readonly idempotencyKey: string | null;
   /** The call that started this run, and awaits it unless `awaited` is false. */
   readonly parent: { readonly run: RunId; readonly command: number; readonly awaited: boolean } | null;
+  /** The run is a fork, or what a run was before it was rewound. */
+  readonly forkedFrom: ForkOrigin | null;
   /** The deployment whose code runs it; pinned when the run first starts. */
   readonly deployment: string | null;
   readonly createdAt: Instant;

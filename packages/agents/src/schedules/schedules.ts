@@ -27,10 +27,9 @@ import { begin, orderOf } from "./begin.ts";
 import { scheduleLanes } from "./lanes.ts";
 import { statusOf } from "./run-status.ts";
 import { sameJson, scheduleSpec, storedSpec } from "./spec.ts";
-import { timesAfter, withJitter } from "./times.ts";
+import { upcomingTimes } from "./times.ts";
 import {
   SCHEDULES,
-  type Occurrence,
   type ScheduleRecord,
   type ScheduleSpec,
   type ScheduleStart,
@@ -38,9 +37,6 @@ import {
   type ScheduleView,
   type StoredSpec,
 } from "./types.ts";
-
-/** Times ahead that `show` names. */
-const NEXT_TIMES = 5;
 
 /** From the lane: what became of a start that was queued. */
 interface BegunReport {
@@ -173,7 +169,7 @@ async function show(ctx: ObjectSharedContext): Promise<ScheduleView> {
   const record = await existing(ctx);
   const { spec, paused } = record;
   const history = (await ctx.get<readonly ScheduleStart[]>("history")) ?? [];
-  const next = await ctx.step("next times", () => (paused ? [] : nextTimes(ctx.key, record)));
+  const next = await ctx.step("next times", () => (paused ? [] : upcomingTimes(ctx.key, record)));
   const statuses = await Promise.all(history.map(async ({ run }) => (run === null ? null : statusOf(ctx, run))));
   return {
     name: ctx.key,
@@ -182,11 +178,6 @@ async function show(ctx: ObjectSharedContext): Promise<ScheduleView> {
     next,
     history: history.map((start, at) => ({ ...start, status: statuses[at] ?? null })),
   };
-}
-
-function nextTimes(name: string, { spec, decidedUntil }: ScheduleRecord): readonly Occurrence[] {
-  const { timing, jitterMs } = spec;
-  return timesAfter(timing, decidedUntil, NEXT_TIMES).map((time) => withJitter(name, timing, time, jitterMs));
 }
 
 async function existing(ctx: ObjectSharedContext): Promise<ScheduleRecord> {

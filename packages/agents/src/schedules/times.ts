@@ -10,7 +10,7 @@
 
 import { Cron } from "croner";
 import { formatDuration } from "@perdure/protocol";
-import type { Occurrence, Timing } from "./types.ts";
+import type { Occurrence, ScheduleRecord, Timing } from "./types.ts";
 
 /** The first `count` times after `after`. Fewer where there are no more. */
 export function timesAfter(timing: Timing, after: number, count: number): number[] {
@@ -100,6 +100,15 @@ export function withJitter(name: string, timing: Timing, scheduledFor: number, j
   const gapMs = (nextTime(timing, scheduledFor) ?? Number.POSITIVE_INFINITY) - scheduledFor;
   const at = scheduledFor + Math.floor(fraction(`${name}/${scheduledFor}`) * Math.min(jitterMs, gapMs));
   return { scheduledFor, at };
+}
+
+/** Times ahead that people are shown. */
+const TIMES_SHOWN = 5;
+
+/** The next times that nothing was decided on yet. */
+export function upcomingTimes(name: string, { spec, decidedUntil }: ScheduleRecord): readonly Occurrence[] {
+  const { timing, jitterMs } = spec;
+  return timesAfter(timing, decidedUntil, TIMES_SHOWN).map((time) => withJitter(name, timing, time, jitterMs));
 }
 
 /** In [0, 1): FNV-1a, mixed once more since it leaves the high bits of short texts much alike. */

@@ -33,6 +33,8 @@ export type Query = Readonly<Record<string, QueryValue>>;
 export interface AskOptions {
   readonly query?: Query;
   readonly body?: unknown;
+  /** A body that is JSON text already, and is sent as it stands; empty: none. */
+  readonly text?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -49,8 +51,8 @@ export class ApiClient {
     return this.#json<T>("GET", path, options);
   }
 
-  post<T>(path: string, body?: unknown): Promise<T> {
-    return this.#json<T>("POST", path, { body });
+  post<T>(path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<T> {
+    return this.#json<T>("POST", path, { body }, headers);
   }
 
   patch<T>(path: string, body: unknown): Promise<T> {
@@ -61,8 +63,13 @@ export class ApiClient {
     return (await this.open("GET", path, options)).text();
   }
 
-  async #json<T>(method: string, path: string, options: AskOptions): Promise<T> {
-    const response = await this.open(method, path, options);
+  async #json<T>(
+    method: string,
+    path: string,
+    options: AskOptions,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<T> {
+    const response = await this.open(method, path, options, headers);
     return (await response.json()) as T;
   }
 
@@ -70,20 +77,20 @@ export class ApiClient {
   async open(
     method: string,
     path: string,
-    { query, body, signal }: AskOptions,
+    { query, body, text = body === undefined ? "" : JSON.stringify(body), signal }: AskOptions,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Response> {
     const init: RequestInit = {
       method,
       headers: {
         ...this.session.headers,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(text === "" ? {} : { "content-type": "application/json" }),
         ...headers,
       },
       cache: "no-store",
       credentials: "omit",
       redirect: "error",
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(text === "" ? {} : { body: text }),
       ...(signal === undefined ? {} : { signal }),
     };
     const response = await this.#fetch(`${path}${queryText(query)}`, init).catch((cause: unknown) => {

@@ -2,11 +2,33 @@
 //
 // A view has a part of its own, `i18n/<language>/<view>.ts`, which is named here and in `languages.ts`.
 
+import { agents } from "./en/agents.ts";
+import { approvals } from "./en/approvals.ts";
 import { common } from "./en/common.ts";
+import { form } from "./en/form.ts";
 import { overview } from "./en/overview.ts";
 import { run } from "./en/run.ts";
 import { runs } from "./en/runs.ts";
+import { schedules } from "./en/schedules.ts";
+import { services } from "./en/services.ts";
+import { sql } from "./en/sql.ts";
+import { state } from "./en/state.ts";
 
-export const en = { common, overview, runs, run };
+import { session } from "./en/session.ts";
+
+export const en = {
+  agents,
+  approvals,
+  common,
+  form,
+  overview,
+  run,
+  runs,
+  schedules,
+  services,
+  session,
+  sql,
+  state,
+};
 
 export type Messages = typeof en;

@@ -93,7 +93,9 @@ export function listenToKeys(hotkeys: Hotkeys, target: Document): () => void {
     const element = event.target instanceof Element ? event.target : null;
     const isInField = element !== null && (element.matches(FIELDS) || element.closest(OWN_KEYS) !== null);
     const { key, ctrlKey, metaKey, altKey } = event;
-    if (key === "Enter" && element !== null && element.closest("a, button") !== null) return;
+    // Enter alone is the link's or the button's own.
+    const isPlain = !ctrlKey && !metaKey;
+    if (key === "Enter" && isPlain && element !== null && element.closest("a, button") !== null) return;
     if (hotkeys.press({ key, ctrlKey, metaKey, altKey, isInField }, event.timeStamp)) event.preventDefault();
   };
   target.addEventListener("keydown", onKey);

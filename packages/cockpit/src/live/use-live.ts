@@ -2,7 +2,8 @@
 
 import { createContext, useContext, useEffect, useEffectEvent, useState, useSyncExternalStore } from "react";
 import type { ApiEvent, RunId, RunSummary } from "@perdure/protocol";
-import type { EventStream, LiveState } from "./event-stream.ts";
+import type { EventStream } from "./event-stream.ts";
+import type { LiveState } from "./follower.ts";
 import type { LiveStore } from "./live-store.ts";
 
 export interface Live {
@@ -60,4 +61,18 @@ export function useLiveVersion(ms: number): number {
 export function useDeletedRuns(): ReadonlySet<RunId> {
   const { store } = useLive();
   return useSyncExternalStore(store.subscribe, store.deleted);
+}
+
+/** Called whenever the connection is back after it was lost. */
+export function useReturn(onReturn: () => void): void {
+  const { stream } = useLive();
+  const tell = useEffectEvent(onReturn);
+  useEffect(() => {
+    let wasLost = stream.state.get().kind === "reconnecting";
+    return stream.state.subscribe(() => {
+      const { kind } = stream.state.get();
+      if (kind === "live" && wasLost) tell();
+      wasLost = kind === "reconnecting";
+    });
+  }, [stream]);
 }

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useSyncExternalStore, type ReactNod
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { theme } from "../app/theme.ts";
+import { resolveColor } from "./css-color.ts";
 
 interface ChartLine {
   readonly label: string;
@@ -64,7 +65,7 @@ type Latest = { readonly current: Omit<ChartProps, "label"> };
 
 function optionsFor(element: HTMLElement, latest: Latest): uPlot.Options {
   const style = getComputedStyle(element);
-  const color = (name: string): string => resolveColor(element, name, style);
+  const color = (name: string): string => resolveColor(element, name);
   const axis = { stroke: color("--ink-3"), font: `11px ${style.fontFamily}`, ticks: { show: false } };
   return {
     width: element.clientWidth,
@@ -101,14 +102,4 @@ function optionsFor(element: HTMLElement, latest: Latest): uPlot.Options {
       })),
     ],
   };
-}
-
-/** A canvas does not know light-dark(): a probe tells what it comes to, as #rrggbb. */
-function resolveColor(element: HTMLElement, name: string, style: CSSStyleDeclaration): string {
-  const probe = document.createElement("span");
-  probe.style.color = `var(${name})`;
-  element.append(probe);
-  const [r = 0, g = 0, b = 0] = (getComputedStyle(probe).color.match(/[\d.]+/g) ?? [style.color]).map(Number);
-  probe.remove();
-  return `#${[r, g, b].map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
 }

@@ -169,7 +169,7 @@ function childIdOf(
 }
 
 /** Completes command `id` of `run` when `target` ends, which may already be so. */
-function waitFor(batch: Batch, run: HotRun, id: number, target: HotRun): void {
+export function waitFor(batch: Batch, run: HotRun, id: number, target: HotRun): void {
   if (isFinished(target.record.status)) {
     assert(target.record.result !== null, "a finished run has a result");
     complete(batch, run, id, target.record.result);

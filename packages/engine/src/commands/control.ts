@@ -4,7 +4,8 @@ import { isFinished, type Entry, type NotificationEntry } from "@perdure/protoco
 import type { Batch } from "../batch.ts";
 import type { RunEvent, SettleEffect } from "../events.ts";
 import { abort, launch, wake } from "../moves/attempts.ts";
-import { forgetImagesFrom } from "../moves/images.ts";
+import { shortened } from "../moves/copy-run.ts";
+import { dropAllImages, forgetImagesFrom } from "../moves/images.ts";
 import { complete, recordCompletion, writeHeld } from "../moves/journal.ts";
 import { arrive, isExclusive } from "../moves/key-queue.ts";
 import { revive, setStatus } from "../moves/status.ts";
@@ -128,8 +129,23 @@ export function restart(batch: Batch, event: Of<"restart">): void {
     batch.deferred.push(event);
     return;
   }
+  restartFrom(batch, run, event.from, tail, "state left");
+  batch.reply(event.ticket, { type: "done", status: run.record.status });
+}
+
+/** `state`: what became of the key's, where it has been written after the cut. */
+export function restartFrom(
+  batch: Batch,
+  run: HotRun,
+  from: number,
+  tail: readonly Entry[],
+  state: "state left" | "state restored",
+): void {
+  const { status } = run.record;
   abort(batch, run, "restarted");
-  cut(batch, run, event.from, tail);
+  cut(batch, run, from, tail);
+  if (isExclusive(run) && (isFinished(status) || (state === "state left" && tail.some(isStateWrite))))
+    dropAllImages(batch, run); // They have the state as it was; code that starts from the journal reads what it is.
   const record = batch.change(run);
   record.generation += 1;
   record.retry = null;
@@ -149,7 +165,12 @@ export function restart(batch: Batch, event: Of<"restart">): void {
     revive(batch, run, "running");
     launch(batch, run);
   }
-  batch.reply(event.ticket, { type: "done", status: run.record.status });
+}
+
+function isStateWrite(entry: Entry): boolean {
+  if (entry.kind !== "command") return false;
+  const { type } = entry.command;
+  return type === "setState" || type === "clearState" || type === "clearAllState";
 }
 
 /** The entries from `from` on; null where the journal has grown in this batch since they were loaded. */
@@ -167,6 +188,8 @@ function cut(batch: Batch, run: HotRun, from: number, tail: readonly Entry[]): v
   batch.mutations.push({ type: "truncate", run: seq, id, from, commands });
   forgetImagesFrom(run, from);
   run.entries = from - 1;
+  const { forkedFrom } = run.record;
+  if (forkedFrom !== null && forkedFrom.entry >= from) batch.change(run).forkedFrom = shortened(forkedFrom, from - 1);
   run.commands = commands;
   for (const entry of tail) {
     if (entry.kind === "command" || entry.kind === "retry" || entry.kind === "resumed") continue;
@@ -216,6 +239,8 @@ export function purge(batch: Batch, event: Of<"purge">): void {
 export function remove(batch: Batch, run: HotRun): void {
   const { seq, id, mode, service, key } = run.record;
   batch.mutations.push({ type: "deleteRun", run: seq, id });
-  if (mode === "workflow" && key !== null) batch.mutations.push({ type: "clearPromises", key: { service, key } });
+  // What a workflow was before it was rewound has its key, but not its promises.
+  if (mode === "workflow" && key !== null && batch.environment.workflowId(service, key) === id)
+    batch.mutations.push({ type: "clearPromises", key: { service, key } });
   run.deleted = true;
 }

@@ -1,8 +1,9 @@
 // What reaches a run from outside: signals, and callers who wait for its end.
 
-import { assert, isFinished } from "@perdure/protocol";
+import { assert, isFinished, type Payload } from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import type { EditState, RunEvent } from "../events.ts";
+import { dropAllImages } from "../moves/images.ts";
 import { keyText } from "../view.ts";
 import { signalRun } from "./attempt-command.ts";
 
@@ -42,9 +43,31 @@ export function editState(batch: Batch, event: EditState): void {
     );
     return;
   }
+  const state = batch.view.states.get(keyText(service, key));
+  const changed = [...event.expected].find(([name, value]) => !isSamePayload(state?.get(name) ?? null, value));
+  if (changed !== undefined) {
+    batch.refuse(
+      event.ticket,
+      "conflict",
+      `"${changed[0]}" of ${service}/${key} is not what the edit expects: it was changed meanwhile; read it again`,
+    );
+    return;
+  }
+  const holder = hot.holder === null ? undefined : batch.view.run(hot.holder);
+  if (holder !== undefined) dropAllImages(batch, holder); // They hold the state that it had.
   for (const [name, value] of event.changes) {
-    if (value === null) batch.mutations.push({ type: "clearState", key: event.key, name });
-    else batch.mutations.push({ type: "setState", key: event.key, name, value });
+    if (value === null) {
+      batch.mutations.push({ type: "clearState", key: event.key, name });
+      state?.delete(name);
+    } else {
+      batch.mutations.push({ type: "setState", key: event.key, name, value });
+      state?.set(name, value);
+    }
   }
   batch.reply(event.ticket, { type: "done", status: null });
+}
+
+function isSamePayload(a: Payload | null, b: Payload | null): boolean {
+  if (!(a instanceof Uint8Array) || !(b instanceof Uint8Array)) return a === b;
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }

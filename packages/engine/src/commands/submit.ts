@@ -76,6 +76,7 @@ export function createRun(batch: Batch, spec: NewRun): HotRun {
     headers: spec.headers,
     idempotencyKey: spec.idempotencyKey,
     parent: spec.parent,
+    forkedFrom: null,
     deployment: null,
     createdAt: now,
     changedAt: now,

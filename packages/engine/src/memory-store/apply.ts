@@ -61,6 +61,8 @@ class Writer {
         return this.#truncate(mutation);
       case "appendStream":
         return this.#appendStream(mutation);
+      case "copyStream":
+        return this.#copyStream(mutation);
       case "trimStream":
         return this.#trimStream(mutation.stream, mutation.before);
       case "addImage":
@@ -230,6 +232,20 @@ class Writer {
     const end = endOf(stream);
     assert(stream !== undefined && from === end, `items of ${streamText(ref)} go to offset ${end}, not to ${from}`);
     this.#splice(stream.chunks, stream.chunks.length, 0, { from, at, writer, items: copy(items) });
+  }
+
+  #copyStream({ from, to, before }: Extract<Mutation, { type: "copyStream" }>): void {
+    const { streams } = this.#data;
+    const source = streams.get(ownerText(from.owner))?.get(from.name);
+    assert(source !== undefined && before <= endOf(source), `${streamText(from)} has no ${before} items to copy`);
+    const owner = ownerText(to.owner);
+    if (!streams.has(owner)) this.#set(streams, owner, new Map());
+    const named = streams.get(owner) ?? new Map<string, StoredStream>();
+    assert(!named.has(to.name), `${streamText(to)} is there already`);
+    const chunks = source.chunks
+      .filter((chunk) => chunk.from < before)
+      .map((chunk) => ({ ...chunk, items: copy(chunk.items.slice(0, before - chunk.from)) }));
+    this.#set(named, to.name, { start: Math.min(source.start, before), chunks });
   }
 
   #trimStream({ owner, name }: StreamRef, before: number): void {

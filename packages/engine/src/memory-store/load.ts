@@ -21,7 +21,7 @@ import { copy } from "./copy.ts";
 import { imagesOf, newestWhole } from "./images.ts";
 import { compareText } from "./order.ts";
 import type { StorageData, StoredRun } from "./storage.ts";
-import { loadRange, loadStream, rebuilt } from "./streams.ts";
+import { loadRange, loadStream, rebuilt, streamsAt } from "./streams.ts";
 
 export function load(data: StorageData, needs: Needs): Loaded {
   return {
@@ -40,6 +40,7 @@ export function load(data: StorageData, needs: Needs): Loaded {
     images: needs.images.map(({ run, id }) => ({ id, images: imagesOf(data, run) })),
     streams: needs.streams.map((stream) => loadStream(data, stream)),
     ranges: needs.ranges.map(({ stream, from }) => loadRange(data, stream, from)),
+    owned: needs.owned.map(({ owner, at }) => ({ owner, at, streams: streamsAt(data, owner, at) })),
     timers: needs.timers === null ? [] : loadTimers(data, needs.timers),
     finished: needs.finished === null ? [] : loadFinished(data, needs.finished),
   };

@@ -12,13 +12,13 @@ import {
   streamOwner,
 } from "@perdure/protocol";
 import { keptResult } from "../kept.ts";
-import type { LoadedRange, LoadedStream, NamedStream, StreamItem, StreamPage } from "../store.ts";
+import type { LoadedOwner, LoadedRange, LoadedStream, NamedStream, StreamItem, StreamPage } from "../store.ts";
 import { copy } from "./copy.ts";
 import { compareText, lowerBound } from "./order.ts";
 import type { StorageData } from "./storage.ts";
 
 /** One append. */
-interface StoredChunk {
+export interface StoredChunk {
   readonly from: number;
   readonly at: Instant;
   readonly writer: string | null;
@@ -76,6 +76,14 @@ export function readPage(data: StorageData, stream: StreamRef, from: number, lim
 export function streamsOf(data: StorageData, owner: StreamOwner): NamedStream[] {
   const named = [...(data.streams.get(ownerText(owner)) ?? [])].sort(([a], [b]) => compareText(a, b));
   return named.map(([name, stream]) => ({ name, start: stream.start, end: endOf(stream) }));
+}
+
+/** Chunks are in order of time. */
+export function streamsAt(data: StorageData, owner: StreamOwner, at: Instant): LoadedOwner["streams"] {
+  return streamsOf(data, owner).map((named) => {
+    const last = find(data, { owner, name: named.name })?.chunks.findLast((chunk) => chunk.at <= at);
+    return { ...named, endAt: last === undefined ? named.start : last.from + last.items.length };
+  });
 }
 
 /** T6: the entry with its result. */

@@ -39,6 +39,14 @@ export function dropSuperseded(batch: Batch, run: HotRun): void {
   dropImages(batch, run, superseded);
 }
 
+export function dropAllImages(batch: Batch, run: HotRun): void {
+  dropImages(
+    batch,
+    run,
+    imagesOf(run).map(({ entry }) => entry),
+  );
+}
+
 /** The journal was cut before entry `from`: the store drops the images that had seen what is gone. */
 export function forgetImagesFrom(run: HotRun, from: number): void {
   if (run.images !== null) run.images = run.images.filter(({ entry }) => entry < from);

@@ -55,6 +55,7 @@ export interface Intent {
     | "stream"
     | "keep"
     | "trim"
+    | "copy"
     | "image"
     | "unimage"
     | "contradict"
@@ -98,6 +99,7 @@ export function histories(large: number | undefined): fc.Arbitrary<History> {
     "delete",
     "truncate",
     "trim",
+    "copy",
     "unimage",
     "untimer",
     "unstate",
@@ -176,6 +178,8 @@ export class HistoryState {
         return known === undefined ? [] : this.#keep(known, intent);
       case "trim":
         return [this.#trim(streamAt(a), b)];
+      case "copy":
+        return this.#copy(streamAt(a), streamAt(b), c);
       case "image":
         return known === undefined ? [] : this.#image(known, intent);
       case "unimage":
@@ -293,6 +297,14 @@ export class HistoryState {
     const from = this.#ends.get(streamText(stream)) ?? 0;
     this.#ends.set(streamText(stream), from + items.length);
     return { type: "appendStream", stream, from, items, writer, at };
+  }
+
+  #copy(from: StreamRef, to: StreamRef, c: number): readonly Mutation[] {
+    const end = this.#ends.get(streamText(from));
+    if (end === undefined || this.#ends.has(streamText(to))) return [];
+    const before = c % (end + 1);
+    this.#ends.set(streamText(to), before);
+    return [{ type: "copyStream", from, to, before }];
   }
 
   #trim(stream: StreamRef, b: number): Mutation {

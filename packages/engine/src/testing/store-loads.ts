@@ -132,6 +132,7 @@ function describeLoadedRuns(test: StoreTest): void {
         finished: [],
         streams: [],
         ranges: [],
+        owned: [],
       };
       expect(await writer.store.load(needs({}))).toEqual(empty);
     });

@@ -160,6 +160,7 @@ function everything(): Needs {
     images: SEQS.flatMap((run) => [0, 1].map((partition) => ({ run, id: runIdOf(run, partition) }))),
     streams: STREAMS,
     ranges: STREAMS.map((stream) => ({ stream, from: 1 })),
+    owned: STREAMS.flatMap(({ owner }) => [3, 500, Number.MAX_SAFE_INTEGER].map((at) => ({ owner, at }))),
     timers: { until: 25, limit: 7 },
     finished: { afterSeq: 1, limit: 4 },
   });

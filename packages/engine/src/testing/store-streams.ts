@@ -1,4 +1,4 @@
-// Contract: streams, and results that stand in them (T1 to T6).
+// Contract: streams, and results that stand in them (T1 to T7).
 
 import {
   AssertionError,
@@ -27,6 +27,7 @@ export function describeStreams(contract: StoreContract): void {
     describeTrims(test, contract.largePayloadBytes ?? 100_000);
     describeKept(test, contract.largePayloadBytes ?? 100_000);
     describeKeptAndTrimmed(test);
+    describeCopies(test, contract.largePayloadBytes ?? 100_000);
   });
 }
 
@@ -307,5 +308,82 @@ function describeKeptAndTrimmed(test: StoreTest): void {
     expect(second).toMatchObject({ result: value("[2,3]") });
     await writer.commit({ type: "trimStream", stream: LOG, before: 4 });
     for (const entry of await writer.journal(KEYED)) expect(entry).toMatchObject({ result: failed });
+  });
+}
+
+function describeCopies(test: StoreTest, largeBytes: number): void {
+  const copy = (before: number, name = "log"): Mutation => ({
+    type: "copyStream",
+    from: LOG,
+    to: { owner: { service: "inbox", key: "copy" }, name },
+    before,
+  });
+  const copyOf = (name = "log"): StreamRef => ({ owner: { service: "inbox", key: "copy" }, name });
+
+  test("a copy has the first items under their offsets, with time and writer, and a life of its own", async ({
+    writer,
+    reopen,
+  }) => {
+    const large = `"${"x".repeat(largeBytes + 1)}"`;
+    await writer.commit(
+      { type: "insertRun", run: KEYED },
+      appendItems(0, ["1", "2", "3"], LOG, "4.1"),
+      appendItems(3, [large, "5"]),
+      appendItems(5, ["6", "7"]),
+    );
+    await writer.commit({ type: "trimStream", stream: LOG, before: 1 });
+    await writer.commit(copy(6), copy(2, "short"), copy(0, "none"), copy(7, "whole"));
+    await writer.commit({ type: "trimStream", stream: LOG, before: 7 });
+    const again = await Writer.on(await reopen());
+    const page = await again.store.reader.stream(copyOf(), 0, 10);
+    expect([page.start, page.end]).toEqual([1, 6]);
+    expect(page.items).toStrictEqual([
+      { offset: 1, at: 5_000, writer: "4.1", payload: "2" },
+      { offset: 2, at: 5_000, writer: "4.1", payload: "3" },
+      { offset: 3, at: 5_003, writer: null, payload: large },
+      { offset: 4, at: 5_003, writer: null, payload: "5" },
+      { offset: 5, at: 5_005, writer: null, payload: "6" },
+    ]);
+    expect(await payloads(again, copyOf("short"))).toEqual(["2"]);
+    expect(await payloads(again, copyOf("whole"))).toEqual(["2", "3", large, "5", "6", "7"]);
+    expect(await again.store.reader.stream(copyOf("none"), 0, 10)).toEqual({ start: 0, end: 0, items: [] });
+    await again.commit(appendItems(6, ["8"], copyOf()), appendItems(2, ["9"], copyOf("short")));
+    expect(await payloads(again, copyOf(), 5)).toEqual(["6", "8"]);
+    expect(await payloads(again, copyOf("short"))).toEqual(["2", "9"]);
+    expect(await payloads(again)).toEqual([]);
+  });
+
+  test("T1: what is not there is not copied, and nothing is copied over", async ({ writer }) => {
+    await writer.commit(appendItems(0, ["1"]));
+    for (const wrong of [copy(2), { ...copy(0), from: copyOf("nothing") } as Mutation])
+      await expect(writer.commit(wrong)).rejects.toBeInstanceOf(AssertionError);
+    await writer.commit(copy(1));
+    await expect(writer.commit(copy(1))).rejects.toBeInstanceOf(AssertionError);
+  });
+
+  test("the streams of an owner, and where they ended at an instant", async ({ writer }) => {
+    await writer.commit(appendItems(0, ["1", "2"]), appendItems(2, ["3"]), appendItems(3, ["4"]));
+    await writer.commit(appendItems(0, ["1"], { owner: OWNER, name: "b" }));
+    const loaded = await writer.load({
+      owned: [4_999, 5_000, 5_002, 9_000].map((at) => ({ owner: OWNER, at })),
+    });
+    expect(loaded.owned.map(({ streams }) => streams.map(({ name, end, endAt }) => [name, end, endAt]))).toEqual([
+      [
+        ["b", 1, 0],
+        ["log", 4, 0],
+      ],
+      [
+        ["b", 1, 1],
+        ["log", 4, 2],
+      ],
+      [
+        ["b", 1, 1],
+        ["log", 4, 3],
+      ],
+      [
+        ["b", 1, 1],
+        ["log", 4, 4],
+      ],
+    ]);
   });
 }

@@ -2,7 +2,7 @@
 // Each is made once, kept in the store as an artifact, and found again by later processes: an image is worth nothing
 // without its base.
 
-import type { Artifacts } from "@perdure/engine";
+import type { Artifact, Artifacts } from "@perdure/engine";
 import { ImageMismatchError, IsolateModuleError } from "@perdure/protocol";
 import { decodeBase, type BaseImage } from "./image-codec.ts";
 import { shared } from "./isolate-thread.ts";
@@ -44,7 +44,12 @@ export class Bases {
       base === null
         ? once(this.#current, bundle, () => this.#findOrMake(bundle))
         : once(this.#bases, base, () => this.#load(base));
-    return { base: await found, traces };
+    const loaded = await found;
+    if (loaded.bundle !== bundle)
+      throw new ImageMismatchError(
+        `an image of the run was made of the bundle ${loaded.bundle.slice(0, 12)}, and the run is one of ${bundle.slice(0, 12)}`,
+      );
+    return { base: loaded, traces };
   }
 
   #script(bundle: string): Promise<Script> {
@@ -54,8 +59,7 @@ export class Bases {
         throw new ImageMismatchError(
           `the bundle ${bundle.slice(0, 12)}, whose code the run needs, is not in the store`,
         );
-      const { code, sourceMap } = splitBundle(Buffer.from(artifact.bytes).toString("utf8"));
-      return { code, traces: new StackTraces(sourceMap), entry: artifact.about["entry"] ?? "the bundle" };
+      return read(SCRIPTS, artifact.bytes, () => scriptOf(artifact));
     });
   }
 
@@ -65,8 +69,10 @@ export class Bases {
       throw new ImageMismatchError(
         `the base ${hash.slice(0, 12)}, which an image of the run needs, is not in the store`,
       );
-    const base = decodeBase(artifact.bytes);
-    return { ...base, memory: shared(base.memory) };
+    return read(DECODED, artifact.bytes, () => {
+      const base = decodeBase(artifact.bytes);
+      return { ...base, memory: shared(base.memory) };
+    });
   }
 
   async #findOrMake(bundle: string): Promise<BaseImage> {
@@ -100,6 +106,21 @@ interface Script {
   readonly traces: StackTraces;
   /** The file's name, for messages. */
   readonly entry: string;
+}
+
+function scriptOf({ bytes, about }: Artifact): Script {
+  const { code, sourceMap } = splitBundle(Buffer.from(bytes).toString("utf8"));
+  return { code, traces: new StackTraces(sourceMap), entry: about["entry"] ?? "the bundle" };
+}
+
+/** By the bytes themselves: a store that gives the same ones again, as those of tests do, has them read once. */
+const SCRIPTS: WeakMap<Uint8Array, Script> = new WeakMap();
+const DECODED: WeakMap<Uint8Array, BaseImage> = new WeakMap();
+
+function read<T>(known: WeakMap<Uint8Array, T>, bytes: Uint8Array, make: () => T): T {
+  const value = known.get(bytes) ?? make();
+  known.set(bytes, value);
+  return value;
 }
 
 /** A failure is not kept: the next one who asks tries again. */

@@ -14,6 +14,13 @@ declare global {
       readonly buffer: ArrayBuffer;
       grow(pages: number): number;
     }
+    interface Instance {
+      readonly exports: object;
+    }
+    const Instance: new (
+      module: Module,
+      imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+    ) => Instance;
     function compile(bytes: Uint8Array): Promise<Module>;
   }
 }

@@ -42,6 +42,8 @@ export interface IsolateOptions {
   readonly threads?: number;
   readonly policy?: Partial<ImagePolicy>;
   readonly limits?: Partial<InstanceLimits>;
+  /** Bytes that all instances together may take. Default: a quarter of the machine's. */
+  readonly memoryMax?: number;
   /** Of threads that are none (`threads: 0`). Default: the real time. */
   readonly ports?: ThreadPorts;
 }
@@ -116,13 +118,23 @@ class ThreadedExecutor implements IsolateExecutor {
         const wire: WireStart = { ...rest, state: state === null ? null : [...state] };
         const bytes = image === null ? null : { entry: image.info.entry, bytes: image.bytes };
         attempt.traces = traces;
-        this.#threads.assign(id, base);
-        attempt.begin({ type: "start", attempt: id, base: base.hash, start: wire, image: bytes });
+        this.#threads.assign(
+          id,
+          base,
+          () => this.#hasLeft(id, attempt),
+          () => attempt.begin({ type: "start", attempt: id, base: base.hash, start: wire, image: bytes }),
+        );
       }
     } catch (error) {
       this.#forget(id);
       attempt.failed(failureFrom(error), "pause");
     }
+  }
+
+  /** Aborted while it stood in line. */
+  #hasLeft(id: number, attempt: IsolateAttempt): boolean {
+    if (attempt.over) this.#attempts.delete(id);
+    return attempt.over;
   }
 
   #heard(message: FromThread): void {

@@ -3,6 +3,8 @@
 export interface IsolateFigures {
   /** Instances that hold memory now. */
   live: number;
+  /** Attempts that wait for room in memory. */
+  inLine: number;
   /** Attempts that began from an image. */
   restores: number;
   /** Milliseconds from the request until the guest had seen what came after its image, all restores together. */
@@ -14,5 +16,5 @@ export interface IsolateFigures {
 }
 
 export function noFigures(): IsolateFigures {
-  return { live: 0, restores: 0, restoreMs: 0, images: 0, imageBytes: 0, captureMs: 0 };
+  return { live: 0, inLine: 0, restores: 0, restoreMs: 0, images: 0, imageBytes: 0, captureMs: 0 };
 }

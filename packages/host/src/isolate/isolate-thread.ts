@@ -1,9 +1,10 @@
 // A thread of isolates: its instances, their timers, and when they are imaged and let go
 // =======================================================================================
-//   starting ─▶ runs ⇄ waits (warm) ─▶ gone        gone: ended, suspended with its image, failed or aborted
+//   runs ⇄ waits (warm) ─▶ gone        gone: ended, suspended, failed or aborted
 //
 // H1. An instance is imaged only where its guest says that it may be, between two turns, so that the image is at an entry.
-// H2. What suspends is imaged first: the image is said before the suspension, and both reach one commit.
+// H2. What suspends is imaged first, where that is worth it: the image is said before the suspension, and both reach one
+//     commit. Where little came since the newest image, that is met again by whoever resumes the run.
 // H3. A guest that fails costs itself only: its instance is thrown away, and the others of the thread go on.
 //
 // It knows nothing of threads but a function to say things with, so that tests may run it in their own.
@@ -12,7 +13,9 @@ import { AssertionError, type Entry, failureFrom, type Instant, isPerdureError }
 import type { CallOutcome, GuestEvent, GuestMessage, Outbox, WireStart } from "@perdure/sdk/wire";
 import type { Engine } from "./engine.ts";
 import { type BaseImage, encodeBase, sha256 } from "./image-codec.ts";
-import { Instance, makeBase } from "./instance.ts";
+import { Instance } from "./instance.ts";
+import { MachinePool } from "./machine-pool.ts";
+import { makeBase } from "./make-base.ts";
 import type { FromThread, ThreadOptions, ToThread } from "./thread-messages.ts";
 
 /** The time and the timers of a thread. */
@@ -34,16 +37,14 @@ interface Live {
   readonly attempt: number;
   /** What cancels them, by number. */
   readonly timers: Map<number, () => void>;
-  /** Null while it is made. */
-  instance: Instance | null;
-  /** What came while it was made. */
-  early: (() => void)[];
+  readonly instance: Instance;
   /** The entry of its newest image. */
   imagedAt: number;
   /** Of the last turn. */
   imageableAt: number | null;
-  waiting: boolean;
   waitsSince: number;
+  /** Of its code, since its newest image. */
+  ranMs: number;
   /** When calls began that have not ended, by their number. */
   readonly calls: Map<number, number>;
   /** A costly call ended since the newest image. */
@@ -55,15 +56,21 @@ type GuestEventBody = GuestEvent extends infer E ? (E extends GuestEvent ? Omit<
 const SWEEPS_PER_WARMTH = 4;
 const SWEEP_EVERY_MS_MIN = 10;
 const DELAY_MS_MAX = 2_147_483_647;
+const MICROSECONDS_PER_MS = 1_000;
 
 export class IsolateThread {
   readonly #engine: Engine;
+  readonly #pool: MachinePool;
   readonly #options: ThreadOptions;
   readonly #say: (message: FromThread) => void;
   readonly #bases = new Map<string, BaseImage>();
   readonly #live = new Map<number, Live>();
+  /** The live ones that wait, the one that has waited longest first. */
+  readonly #waiting = new Set<Live>();
   readonly #ports: ThreadPorts;
   #cancelSweep: (() => void) | undefined = undefined;
+  /** So many are to be let go as soon as they wait. */
+  #roomOwed = 0;
 
   constructor(
     engine: Engine,
@@ -72,23 +79,25 @@ export class IsolateThread {
     ports: ThreadPorts = REAL_TIME,
   ) {
     this.#engine = engine;
+    this.#pool = new MachinePool(engine);
     this.#options = options;
     this.#say = say;
     this.#ports = ports;
   }
 
-  /** Fulfilled when what the message began is done. Others may come before: they wait for their attempt alone. */
-  async hear(message: ToThread): Promise<void> {
+  hear(message: ToThread): void {
     switch (message.type) {
       case "base":
         this.#bases.set(message.base.hash, message.base);
         return;
       case "makeBase":
-        return this.#makeBase(message);
+        this.#makeBase(message);
+        return;
       case "start":
-        return this.#start(message.attempt, message.base, message.start, message.image);
+        this.#start(message.attempt, message.base, message.start, message.image);
+        return;
       case "notify":
-        this.#soon(message.attempt, (live) => this.#notify(live, message.entries));
+        this.#with(message.attempt, (live) => this.#notify(live, message.entries));
         return;
       case "callSaid":
         this.#soon(message.attempt, (live) =>
@@ -96,10 +105,13 @@ export class IsolateThread {
         );
         return;
       case "callEnded":
-        this.#soon(message.attempt, (live) => this.#callEnded(live, message.call, message.outcome));
+        this.#with(message.attempt, (live) => this.#callEnded(live, message.call, message.outcome));
         return;
       case "yield":
-        this.#soon(message.attempt, (live) => this.#letGo(live));
+        this.#with(message.attempt, (live) => this.#letGo(live));
+        return;
+      case "makeRoom":
+        this.#makeRoom(message.count);
         return;
       case "abort":
         this.#forget(message.attempt);
@@ -113,9 +125,9 @@ export class IsolateThread {
     for (const attempt of [...this.#live.keys()]) this.#forget(attempt);
   }
 
-  async #makeBase({ request, code, hash }: Extract<ToThread, { type: "makeBase" }>): Promise<void> {
+  #makeBase({ request, code, hash }: Extract<ToThread, { type: "makeBase" }>): void {
     try {
-      const made = await makeBase(this.#engine, { code, hash });
+      const made = makeBase(this.#engine, { code, hash });
       const { bytes, hash: baseHash } = encodeBase(made);
       this.#say({ type: "madeBase", request, base: { ...made, hash: baseHash, memory: shared(made.memory) }, bytes });
     } catch (error) {
@@ -124,68 +136,63 @@ export class IsolateThread {
     }
   }
 
-  async #start(
+  #start(
     attempt: number,
     baseHash: string,
     start: WireStart,
     image: { readonly entry: number; readonly bytes: Uint8Array } | null,
-  ): Promise<void> {
+  ): void {
+    const began = performance.now();
+    const instance = this.#instanceFor(attempt, baseHash, image?.bytes ?? null);
+    if (instance === null) return;
     const live: Live = {
       attempt,
+      instance,
       timers: new Map(),
-      instance: null,
-      early: [],
       imagedAt: image?.entry ?? 0,
       imageableAt: null,
-      waiting: false,
       waitsSince: 0,
+      ranMs: 0,
       calls: new Map(),
       costly: false,
     };
     this.#live.set(attempt, live);
-    const began = performance.now();
+    this.#turn(live, image === null ? { type: "start", start } : { type: "resume", start, entry: image.entry });
+    if (image !== null) this.#say({ type: "restored", attempt, tookMs: performance.now() - began });
+    this.#planSweep();
+  }
+
+  /** Null: there can be none, and that is said. */
+  #instanceFor(attempt: number, baseHash: string, image: Uint8Array | null): Instance | null {
     try {
       const base = this.#bases.get(baseHash);
       if (base === undefined) throw new AssertionError(`base ${baseHash} was not given to this thread`);
       const { limits } = this.#options;
-      live.instance =
-        image === null
-          ? await Instance.start(this.#engine, base, limits)
-          : await Instance.restore(this.#engine, base, image.bytes, limits);
+      return image === null
+        ? Instance.start(this.#pool, base, limits)
+        : Instance.restore(this.#pool, base, image, limits);
     } catch (error) {
-      this.#cannotStart(live, error);
-      return;
+      this.#cannotStart(attempt, error);
+      return null;
     }
-    if (!this.#live.has(attempt)) {
-      live.instance.dispose(); // Aborted meanwhile.
-      return;
-    }
-    this.#turn(live, image === null ? { type: "start", start } : { type: "resume", start, entry: image.entry });
-    if (image !== null) this.#say({ type: "restored", attempt, tookMs: performance.now() - began });
-    for (const act of live.early.splice(0)) if (this.#live.has(attempt)) act();
-    this.#planSweep();
   }
 
-  #cannotStart(live: Live, error: unknown): void {
-    if (!this.#live.delete(live.attempt)) return;
+  #cannotStart(attempt: number, error: unknown): void {
     const failure = failureFrom(error);
-    if (isPerdureError(error) && error.code === "P0100")
-      this.#say({ type: "imageUnusable", attempt: live.attempt, failure });
+    if (isPerdureError(error) && error.code === "P0100") this.#say({ type: "imageUnusable", attempt, failure });
     else
       this.#say({
         type: "failed",
-        attempt: live.attempt,
+        attempt,
         failure,
         behavior: isPerdureError(error) && error.retry === "pause" ? "pause" : "retry",
       });
-    this.#say({ type: "released", attempt: live.attempt });
+    this.#say({ type: "released", attempt });
   }
 
-  #soon(attempt: number, act: (live: Live) => void): void {
+  #with(attempt: number, act: (live: Live) => void): void {
     const live = this.#live.get(attempt);
-    if (live === undefined) return;
-    if (live.instance === null) live.early.push(() => act(live));
-    else act(live);
+    if (live !== undefined) act(live);
   }
 
   #notify(live: Live, entries: readonly Entry[]): void {
@@ -203,25 +210,32 @@ export class IsolateThread {
   // ----------------------------
 
   #turn(live: Live, event: GuestEventBody): void {
-    const { instance } = live;
-    if (instance === null) return;
     let outbox: Outbox;
+    const began = process.threadCpuUsage();
     try {
-      outbox = instance.turn({ ...event, now: this.#ports.now() });
+      outbox = live.instance.turn({ ...event, now: this.#ports.now() });
     } catch (error) {
       this.#failed(live, error);
       return;
     }
+    const { user, system } = process.threadCpuUsage(began);
+    live.ranMs += (user + system) / MICROSECONDS_PER_MS;
     live.imageableAt = outbox.imageableAt;
     this.#awaits(live, outbox);
     const over = this.#pass(live, outbox);
     if (over) this.#forget(live.attempt);
-    else this.#imageIfDue(live);
+    else if (this.#roomOwed > 0 && this.#mayGo(live)) this.#letGoForRoom(live);
+    else {
+      this.#imageIfDue(live);
+      this.#letGoTooMany();
+    }
   }
 
   #awaits(live: Live, outbox: Outbox): void {
-    live.waiting = outbox.awaiting !== null;
-    if (live.waiting) live.waitsSince = this.#ports.now();
+    this.#waiting.delete(live);
+    if (outbox.awaiting === null) return;
+    live.waitsSince = this.#ports.now();
+    this.#waiting.add(live);
   }
 
   /** Passes on what was said. True: it was the attempt's last word. */
@@ -273,9 +287,9 @@ export class IsolateThread {
     const live = this.#live.get(attempt);
     if (live === undefined) return;
     this.#live.delete(attempt);
+    this.#waiting.delete(live);
     for (const cancel of live.timers.values()) cancel();
-    live.instance?.dispose();
-    live.instance = null;
+    live.instance.dispose();
     this.#say({ type: "released", attempt });
   }
 
@@ -290,11 +304,11 @@ export class IsolateThread {
 
   #image(live: Live, entry: number): void {
     const { instance } = live;
-    if (instance === null) return;
     const began = performance.now();
     const bytes = instance.capture();
     live.imagedAt = entry;
     live.costly = false;
+    live.ranMs = 0;
     const image = { entry, hash: sha256(bytes), base: instance.base.hash, bytes };
     const figures = { tookMs: performance.now() - began, bytes: bytes.length };
     this.#say({ type: "image", attempt: live.attempt, image, figures });
@@ -302,9 +316,33 @@ export class IsolateThread {
 
   /** Imaged and suspended, if it waits (H2). */
   #letGo(live: Live): void {
-    if (!live.waiting) return;
-    if (live.imageableAt !== null && live.imageableAt > live.imagedAt) this.#image(live, live.imageableAt);
+    if (!this.#waiting.delete(live)) return;
+    const { imageableAt } = live;
+    if (imageableAt !== null && this.#isWorthAnImage(live, imageableAt)) this.#image(live, imageableAt);
     this.#turn(live, { type: "yield" });
+  }
+
+  #makeRoom(count: number): void {
+    this.#roomOwed = count;
+    if (count === 0) return;
+    const waiting = [...this.#waiting].filter((live) => this.#mayGo(live));
+    for (const live of waiting.slice(0, count)) this.#letGoForRoom(live);
+  }
+
+  /** It waits, and nothing that it asked for is still on its way into the journal. */
+  #mayGo(live: Live): boolean {
+    return this.#waiting.has(live) && live.imageableAt !== null;
+  }
+
+  #letGoForRoom(live: Live): void {
+    this.#roomOwed -= 1;
+    this.#letGo(live);
+  }
+
+  #isWorthAnImage({ imagedAt, ranMs, costly }: Live, imageableAt: number): boolean {
+    if (imageableAt <= imagedAt) return false;
+    const { tailEntries, tailRunMs } = this.#options.policy;
+    return costly || imageableAt - imagedAt >= tailEntries || ranMs >= tailRunMs;
   }
 
   #planSweep(): void {
@@ -322,13 +360,23 @@ export class IsolateThread {
 
   #letGoIdle(): void {
     const now = this.#ports.now();
-    const { warmMs, warmMax } = this.#options.policy;
-    const waiting = [...this.#live.values()].filter((live) => live.waiting);
-    waiting.sort((a, b) => a.waitsSince - b.waitsSince);
-    const tooMany = waiting.length - warmMax;
-    waiting.forEach((live, index) => {
-      if (index < tooMany || now - live.waitsSince >= warmMs) this.#letGo(live);
-    });
+    for (const live of this.#waiting) {
+      if (now - live.waitsSince < this.#options.policy.warmMs) return; // Nor has any after it waited longer.
+      this.#letGo(live);
+    }
+  }
+
+  /** Memory is bounded at any time, not only when somebody looks. */
+  #letGoTooMany(): void {
+    for (const live of this.#waiting) {
+      if (this.#waiting.size <= this.#options.policy.warmMax) return;
+      this.#letGo(live);
+    }
+  }
+
+  /** Called now and then: gives back what a burst has left. */
+  trim(): void {
+    this.#pool.trim();
   }
 }
 

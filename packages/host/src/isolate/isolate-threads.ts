@@ -1,7 +1,8 @@
 // The threads that isolates live in. An attempt stays in the thread that it was assigned to.
 
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { Worker } from "node:worker_threads";
+import { Admission } from "./admission.ts";
 import { loadEngine } from "./engine.ts";
 import { type IsolateFigures, noFigures } from "./figures.ts";
 import type { BaseImage } from "./image-codec.ts";
@@ -13,6 +14,8 @@ export interface ThreadsOptions {
   readonly threads?: number;
   readonly policy?: Partial<ImagePolicy>;
   readonly limits?: Partial<InstanceLimits>;
+  /** Bytes that all instances together may take. Default: a quarter of the machine's. */
+  readonly memoryMax?: number;
   /** Of threads that are none (`threads: 0`). Default: the real time. */
   readonly ports?: ThreadPorts;
 }
@@ -27,7 +30,8 @@ interface Thread {
   readonly post: (message: ToThread) => void;
   readonly close: () => Promise<unknown>;
   readonly bases: Set<string>;
-  readonly attempts: Set<number>;
+  /** The bytes that each was admitted with. */
+  readonly attempts: Map<number, number>;
 }
 
 interface Making {
@@ -35,10 +39,18 @@ interface Making {
   readonly reject: (error: Error) => void;
 }
 
+const MEMORY_SHARE = 0.25;
 const THREADS_MAX = 4;
 const MEBIBYTE = 1_024 * 1_024;
 const LIMITS: InstanceLimits = { turnMs: 5_000, memoryBytes: 256 * MEBIBYTE };
-const POLICY: ImagePolicy = { warmMs: 1_000, everyEntries: 200, afterCallMs: 10_000, warmMax: 200 };
+const POLICY: ImagePolicy = {
+  warmMs: 1_000,
+  everyEntries: 200,
+  afterCallMs: 10_000,
+  warmMax: 64,
+  tailEntries: 16,
+  tailRunMs: 4,
+};
 
 export class IsolateThreads {
   readonly figures: IsolateFigures = noFigures();
@@ -49,6 +61,7 @@ export class IsolateThreads {
   readonly #threads: Thread[] = [];
   readonly #of = new Map<number, Thread>();
   readonly #making = new Map<number, Making>();
+  readonly #admission: Admission;
   #lastRequest = 0;
   #closed = false;
 
@@ -57,17 +70,24 @@ export class IsolateThreads {
     this.#count = options.threads ?? Math.min(THREADS_MAX, availableParallelism());
     this.#ports = options.ports;
     this.#listener = listener;
+    const bytesMax = options.memoryMax ?? MEMORY_SHARE * (process.constrainedMemory() || totalmem());
+    this.#admission = new Admission({ bytesMax, makeRoom: (count) => this.#makeRoom(count) });
   }
 
-  /** To the thread with the fewest attempts. */
-  assign(attempt: number, base: BaseImage): void {
-    const thread = this.#idlest();
-    thread.attempts.add(attempt);
-    this.#of.set(attempt, thread);
-    this.figures.live += 1;
-    if (thread.bases.has(base.hash)) return;
-    thread.bases.add(base.hash);
-    thread.post({ type: "base", base });
+  /** Begins when there is room for another instance, in the thread with the fewest. @param left it is not wanted any more. */
+  assign(attempt: number, base: BaseImage, left: () => boolean, begin: () => void): void {
+    const bytes = base.memory.length;
+    this.#admission.enter(bytes, left, () => {
+      const thread = this.#idlest();
+      thread.attempts.set(attempt, bytes);
+      this.#of.set(attempt, thread);
+      this.figures.live += 1;
+      if (!thread.bases.has(base.hash)) {
+        thread.bases.add(base.hash);
+        thread.post({ type: "base", base });
+      }
+      begin();
+    });
   }
 
   tell(attempt: number, message: ToThread): void {
@@ -111,13 +131,23 @@ export class IsolateThreads {
       ...(import.meta.url.endsWith(".ts") ? { execArgv: ["--conditions=perdure-source"] } : {}),
     });
     worker.unref();
+    let told: ToThread[] = [];
     const thread: Thread = {
-      post: (message) => worker.postMessage(message),
+      // All that one batch of the engine tells, as one message.
+      post: (message) => {
+        if (told.push(message) > 1) return;
+        process.nextTick(() => {
+          worker.postMessage(told);
+          told = [];
+        });
+      },
       close: () => worker.terminate(),
       bases: new Set(),
-      attempts: new Set(),
+      attempts: new Map(),
     };
-    worker.on("message", (message: FromThread) => this.#heard(message));
+    worker.on("message", (messages: readonly FromThread[]) => {
+      for (const message of messages) this.#heard(message);
+    });
     const died = (error: Error): void => this.#died(thread, error);
     worker.on("error", died);
     worker.on("exit", (code) => died(new Error(`a thread of isolates ended with code ${code}`)));
@@ -139,7 +169,7 @@ export class IsolateThreads {
         inside?.close();
       },
       bases: new Set(),
-      attempts: new Set(),
+      attempts: new Map(),
     };
   }
 
@@ -162,21 +192,37 @@ export class IsolateThreads {
         this.figures.restores += 1;
         this.figures.restoreMs += message.tookMs;
         break;
-      case "released":
-        if (this.#of.get(message.attempt)?.attempts.delete(message.attempt) === true) this.figures.live -= 1;
-        this.#of.delete(message.attempt);
+      case "released": {
+        const thread = this.#of.get(message.attempt);
+        if (thread !== undefined) this.#gone(thread, message.attempt);
         break;
+      }
     }
     this.#listener.heard(message);
+  }
+
+  #gone(thread: Thread, attempt: number): void {
+    const bytes = thread.attempts.get(attempt);
+    if (bytes === undefined) return;
+    thread.attempts.delete(attempt);
+    this.#of.delete(attempt);
+    this.figures.live -= 1;
+    this.#admission.leave(bytes);
+  }
+
+  /** Each thread its share of what stands in line. */
+  #makeRoom(inLine: number): void {
+    this.figures.inLine = inLine;
+    const count = Math.ceil(inLine / this.#threads.length);
+    for (const thread of this.#threads) thread.post({ type: "makeRoom", count });
   }
 
   #died(thread: Thread, error: Error): void {
     const at = this.#threads.indexOf(thread);
     if (at === -1 || this.#closed) return;
     this.#threads.splice(at, 1);
-    const attempts = [...thread.attempts];
-    for (const attempt of attempts) this.#of.delete(attempt);
-    this.figures.live -= attempts.length;
+    const attempts = [...thread.attempts.keys()];
+    for (const attempt of attempts) this.#gone(thread, attempt);
     for (const making of this.#making.values()) making.reject(error);
     this.#making.clear();
     this.#listener.died(attempts, error);

@@ -1,5 +1,5 @@
-// Runs the rehearsal in a new instance, in the engine's place: what is asked for is at once in the journal, every step's
-// result too. See sdk/src/guest/rehearsal.ts for what it is good for.
+// Runs the rehearsal until it waits for ever, in the engine's place: what is asked for is at once in the journal, every
+// step's result too. See sdk/src/guest/rehearsal.ts for what it is good for.
 
 import type { Entry } from "@perdure/protocol";
 import { encodeRunId } from "@perdure/protocol";
@@ -34,7 +34,6 @@ export function rehearse(turn: (event: GuestEvent) => Outbox): void {
   for (let entries = answer(outbox); entries.length > 0; entries = answer(outbox)) {
     outbox = turn({ type: "notify", now: 0, entries });
   }
-  turn({ type: "forget", now: 0 });
 
   function answer(said: Outbox): readonly Entry[] {
     const entries: Entry[] = [];

@@ -14,6 +14,10 @@ export interface ImagePolicy {
   readonly afterCallMs: number;
   /** Instances that wait, per thread. One more, and the one that has waited longest is let go. */
   readonly warmMax: number;
+  /** An instance that is let go is imaged where its journal has that many entries more than its newest image has seen … */
+  readonly tailEntries: number;
+  /** … or where its code has run for that long since: a replay would do both again, and costs less than an image below. */
+  readonly tailRunMs: number;
 }
 
 export interface ThreadOptions {
@@ -36,6 +40,8 @@ export type ToThread =
   | { readonly type: "callSaid"; readonly attempt: number; readonly call: number; readonly said: CallWord }
   | { readonly type: "callEnded"; readonly attempt: number; readonly call: number; readonly outcome: CallOutcome }
   | { readonly type: "yield"; readonly attempt: number }
+  /** Let so many go that wait, or come to wait. What was asked for before is not asked for any more. */
+  | { readonly type: "makeRoom"; readonly count: number }
   | { readonly type: "abort"; readonly attempt: number };
 
 export type FromThread =

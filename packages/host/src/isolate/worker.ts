@@ -4,11 +4,23 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "@perdure/protocol";
 import { loadEngine } from "./engine.ts";
 import { IsolateThread } from "./isolate-thread.ts";
-import type { ThreadOptions, ToThread } from "./thread-messages.ts";
+import type { FromThread, ThreadOptions, ToThread } from "./thread-messages.ts";
+
+const TRIM_EVERY_MS = 5_000;
 
 const port = parentPort;
 assert(port !== null, "this file is the entry of a worker thread");
-const thread = new IsolateThread(await loadEngine(), workerData as ThreadOptions, (message) =>
-  port.postMessage(message),
-);
-port.on("message", (message: ToThread) => void thread.hear(message));
+/** Said within one round of the event loop, in their order: a message of its own costs more than what is in most. */
+let said: FromThread[] = [];
+const say = (message: FromThread): void => {
+  if (said.push(message) > 1) return;
+  setImmediate(() => {
+    port.postMessage(said);
+    said = [];
+  });
+};
+const thread = new IsolateThread(await loadEngine(), workerData as ThreadOptions, say);
+port.on("message", (messages: readonly ToThread[]) => {
+  for (const message of messages) thread.hear(message);
+});
+setInterval(() => thread.trim(), TRIM_EVERY_MS).unref();

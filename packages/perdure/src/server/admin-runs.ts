@@ -2,7 +2,16 @@
 
 import type { FastifyInstance } from "fastify";
 import type { RunFilter } from "@perdure/engine";
-import type { Entry, JournalPage, Run, RunDetail, RunId, RunPage } from "@perdure/protocol";
+import {
+  streamOwner,
+  type Entry,
+  type JournalPage,
+  type Run,
+  type RunDetail,
+  type RunId,
+  type RunPage,
+  type RunStreamsAnswer,
+} from "@perdure/protocol";
 import type { ServedRuntime } from "./context.ts";
 import { parseFilter } from "./run-filter.ts";
 import { runIdOf } from "./run-ids.ts";
@@ -58,6 +67,21 @@ export function runRoutes(app: FastifyInstance, runtime: ServedRuntime): void {
       },
     },
     async ({ params: { id }, query }) => runDetail(runtime, runIdOf(id), query.journalLimit, query.maxPayload),
+  );
+  app.get<{ Params: Id }>(
+    "/runs/:id/streams",
+    {
+      schema: {
+        tags,
+        summary: "The streams of a run's key, or of the run itself where it has none",
+        params: params("id"),
+        response: answers(ref("RunStreams")),
+      },
+    },
+    async ({ params: { id } }): Promise<RunStreamsAnswer> => {
+      const owner = streamOwner(await runtime.run(runIdOf(id)));
+      return { owner, streams: await reader.streams(owner) };
+    },
   );
   app.get<{ Params: Id; Querystring: { after: number; limit: number; maxPayload: number } }>(
     "/runs/:id/journal",

@@ -1,8 +1,10 @@
 // Keyed state, to read and to edit; and read-only SQL over everything.
 
+import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance } from "fastify";
 import {
   BadRequestError,
+  ConflictError,
   type Payload,
   type SqlAnswer,
   type StateEdit,
@@ -63,7 +65,9 @@ export function stateRoutes(app: FastifyInstance, runtime: ServedRuntime): void 
     },
     async ({ params: { service, key }, body }) => {
       checkKeyed(runtime, service);
-      await runtime.editState(service, key, changesOf(body), body.force ?? false);
+      const changes = changesOf(body);
+      const expected = await expectedOf(runtime, { service, key }, body);
+      await runtime.editState(service, key, changes, { expected, force: body.force ?? false });
       return stateView(runtime, { service, key }, Number.POSITIVE_INFINITY);
     },
   );
@@ -109,4 +113,29 @@ function changesOf({ set = {}, clear = [] }: StateEdit): ReadonlyMap<string, Pay
   }
   if (changes.size === 0) throw new BadRequestError('nothing to change: say {"set": {…}} or {"clear": […]}');
   return changes;
+}
+
+/**
+ * What is stored of what the asker expects, as the engine compares it once more when it commits: JSON has more than one
+ * way to write a value. @throws ConflictError where it says something else already.
+ */
+async function expectedOf(
+  runtime: ServedRuntime,
+  { service, key }: Key,
+  { expect = {} }: StateEdit,
+): Promise<ReadonlyMap<string, Payload | null>> {
+  const { values = {}, absent = [] } = expect;
+  const expected = new Map<string, Payload | null>(absent.map((name) => [name, null]));
+  const names = Object.entries(values);
+  if (names.length === 0) return expected;
+  const stored = await runtime.reader.state({ service, key });
+  for (const [name, value] of names) {
+    const payload = stored.get(name);
+    if (payload === undefined || !isDeepStrictEqual(payloadView(payload, Number.POSITIVE_INFINITY), value))
+      throw new ConflictError(
+        `"${name}" of ${service}/${key} is not what the edit expects: it was ${payload === undefined ? "removed" : "changed"} meanwhile; read it again`,
+      );
+    expected.set(name, payload);
+  }
+  return expected;
 }

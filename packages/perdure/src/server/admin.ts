@@ -7,9 +7,12 @@ import swagger from "@fastify/swagger";
 import type { FastifyInstance, FastifyReply, FastifySchema, FastifyServerOptions } from "fastify";
 import { BadRequestError, ValidationError, type ServicesAnswer, type VersionAnswer } from "@perdure/protocol";
 import { actionRoutes } from "./admin-actions.ts";
+import { callRoutes } from "./admin-calls.ts";
 import { agentRoutes } from "./admin-agents.ts";
 import { runRoutes } from "./admin-runs.ts";
+import { scheduleRoutes } from "./admin-schedules.ts";
 import { stateRoutes } from "./admin-state.ts";
+import { streamRoutes } from "./admin-streams.ts";
 import { parseJson } from "./body.ts";
 import { cockpitRoutes, isCockpitRequest } from "./cockpit.ts";
 import { newTraffic, type AdminOptions, type ServedRuntime } from "./context.ts";
@@ -56,7 +59,10 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
     runRoutes(routes, runtime);
     actionRoutes(routes, runtime);
     stateRoutes(routes, runtime);
-    agentRoutes(routes, runtime);
+    callRoutes(routes, runtime, options);
+    scheduleRoutes(routes, runtime);
+    agentRoutes(routes, runtime, options);
+    streamRoutes(routes, runtime, listener, options.heartbeatMs ?? HEARTBEAT_MS);
     cockpitRoutes(routes, options.cockpitFolder);
   });
   app.setNotFoundHandler((request, reply) => {
@@ -83,8 +89,10 @@ const OPENAPI = {
   },
   tags: [
     { name: "runs", description: "Look at runs, and act on them" },
+    { name: "calls", description: "Starting runs" },
     { name: "state", description: "Keyed state, and SQL" },
     { name: "agents", description: "Sessions, approvals, budgets, the switch for writes, the audit log" },
+    { name: "schedules", description: "What starts when" },
     { name: "server", description: "Health, metrics and events" },
   ],
   components: {

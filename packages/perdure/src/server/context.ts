@@ -50,12 +50,12 @@ export interface HttpOptions {
   readonly hosts?: readonly string[];
   /** Told of errors that nobody expected; the asker only learns that there was one. */
   readonly onError?: (error: unknown) => void;
+  readonly validateInput?: ValidateInput;
 }
 
 export interface IngressOptions extends HttpOptions {
   /** Between two signs of life on a connection that follows a stream. */
   readonly heartbeatMs?: number;
-  readonly validateInput?: ValidateInput;
   /** Request headers that runs are given, besides `traceparent`, `tracestate` and the `content-type` of bytes. */
   readonly passHeaders?: readonly string[];
   /** Where the admin surface listens, for the text at `/`. */

@@ -86,7 +86,23 @@ const entry: Json = {
   description: "One entry of the journal; further properties depend on its kind",
 };
 
+const overlap: Json = { type: "string", enum: ["skip", "queue", "parallel", "cancel"] };
+const catchUp: Json = { type: "string", enum: ["none", "latest", "all"] };
 const writeMode: Json = { type: "string", enum: ["allow", "ask", "deny"] };
+
+const messagePolicy: Json = { type: "string", enum: ["steer", "interrupt", "queue", "collect", "restart"] };
+
+const sessionSummary: Record<string, Json> = {
+  agent: text,
+  session: text,
+  state: { type: "string", enum: ["idle", "working", "waiting", "paused"] },
+  turn: orNull(text),
+  waits: list(ref("Wait")),
+  queued: count,
+  items: count,
+  activeAt: orNull(instant),
+  usage: ref("AgentUsage"),
+};
 
 const wait: Json = {
   ...object({
@@ -137,18 +153,60 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
   },
   StateKeysPage: object({ keys: list(text), nextAfter: orNull(text) }),
   State: object({ service: text, key: text, state: { type: "object", additionalProperties: payload } }),
+  RunStreams: object({
+    owner: {
+      ...object({ service: text, key: text, run: text }, []),
+      description: "The key, or the run where it has none",
+    },
+    streams: list(object({ name: text, start: count, end: count })),
+  }),
+  SendAnswer: object({ runId: text, status: { type: "string", enum: ["accepted", "previouslyAccepted"] } }),
+  Schedule: object({
+    name: text,
+    paused: { type: "boolean" },
+    timing: {
+      ...object({ kind: { type: "string", enum: ["cron", "every"] }, cron: text, timeZone: text, everyMs: count }, [
+        "kind",
+      ]),
+    },
+    target: object({ service: text, handler: text, key: orNull(text) }),
+    keyPerStart: { type: "boolean", description: "Each start has a key of its own" },
+    input: payload,
+    overlap,
+    catchUp,
+    jitterMs: count,
+    exported: { type: "boolean", description: "A module exports it: it is put again when the runtime starts" },
+    next: list(object({ scheduledFor: instant, at: instant })),
+    history: list(
+      object({
+        id: text,
+        scheduledFor: instant,
+        decidedAt: instant,
+        runId: orNull(text),
+        status: orNull(ref("RunStatus")),
+        outcome: text,
+      }),
+    ),
+  }),
+  Schedules: object({ schedules: list(ref("Schedule")), nextAfter: orNull(text), served: { type: "boolean" } }),
+  ScheduleTriggered: object({ runId: orNull(text), outcome: text }),
   SqlAnswer: object({ columns: list(text), rows: list({ type: "array", items: {} }), truncated: { type: "boolean" } }),
   Agents: object({
     agents: list(object({ name: text, description: orNull(text), sessions: count, open: count })),
   }),
   AgentSessions: object({ sessions: list(text), nextAfter: orNull(text) }),
+  AgentUsage: object({
+    inputTokens: count,
+    outputTokens: count,
+    calls: count,
+    usd: { type: "number" },
+    unpriced: count,
+  }),
+  AgentSessionSummary: object(sessionSummary),
+  AgentSessionList: object({ sessions: list(ref("AgentSessionSummary")), nextOffset: orNull(count) }),
   AgentSession: object({
-    agent: text,
-    session: text,
-    state: { type: "string", enum: ["idle", "working", "waiting", "paused"] },
-    turn: orNull(text),
-    queued: count,
-    items: count,
+    ...sessionSummary,
+    pending: list(object({ runId: text, text, policy: ref("MessagePolicy"), from: orNull(text), at: instant })),
     children: list(
       object({
         name: text,
@@ -161,6 +219,13 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
     ),
     approvals: list(ref("Approval")),
     budget: orNull(object({ id: text, status: ref("Budget") })),
+  }),
+  MessagePolicy: { ...messagePolicy, description: "What becomes of it while the agent is at work. Default steer" },
+  Accepted: object({ runId: text, status: { type: "string", enum: ["accepted", "previouslyAccepted"] } }),
+  StreamPage: object({
+    items: list(object({ offset: count, at: instant, writer: orNull(text), item: {} })),
+    start: count,
+    end: count,
   }),
   Approval: object({
     id: text,
@@ -175,6 +240,10 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
     askedAt: instant,
     ageMs: count,
     expiresAt: orNull(instant),
+    runId: text,
+    askedBy: { ...orNull(text), description: "The run that waits for the answer" },
+    details: payload,
+    decision: orNull(object({ by: text, at: instant, comment: text, input: payload }, ["at"])),
   }),
   ApprovalPage: object({ approvals: list(ref("Approval")), nextCursor: orNull(count) }),
   AuditCheck: object({ chain: text, ok: { type: "boolean" }, count, head: text, at: count, why: text }, [
@@ -250,6 +319,38 @@ export const APPROVALS_QUERY: Json = closed({
   limit: limit(1_000, 100),
   cursor: { type: "integer", minimum: 0, description: "nextCursor of the page before" },
 });
+export const SESSIONS_QUERY: Json = closed({
+  agent: { type: "string", description: "Only this agent's" },
+  find: { type: "string", description: "Words that agent/session has" },
+  top: { type: "boolean", default: false, description: "Leaves out those below other sessions: of sub-agents" },
+  limit: limit(500, 100),
+  offset: { type: "integer", minimum: 0, default: 0, description: "nextOffset of the page before" },
+});
+export const MESSAGE_BODY: Json = closed(
+  {
+    text: { type: "string", minLength: 1 },
+    policy: messagePolicy,
+    from: { type: "string", minLength: 1, description: "Who says it; absent: the user" },
+  },
+  ["text"],
+);
+export const REWIND_BODY: Json = closed({ to: count }, ["to"]);
+export const FORK_BODY: Json = closed({ to: { type: "string", minLength: 1 }, at: count }, ["to"]);
+export const ANSWER_BODY: Json = closed(
+  {
+    decision: { type: "string", enum: ["approved", "rejected"] },
+    by: { type: "string", minLength: 1 },
+    comment: text,
+    input: { description: "What to do instead of what was asked" },
+  },
+  ["decision", "by"],
+);
+/** Checked by the route itself, as on the ingress. */
+export const STREAM_QUERY: Json = closed({
+  from: { type: "string", description: "An offset, or `end`: only what comes. Default 0" },
+  limit: { type: "string", description: "Items of the page, at most 1000. Default 100" },
+  follow: { type: "string", enum: ["true", "false"], description: "false: one page, as JSON" },
+});
 export const AUDIT_QUERY: Json = closed({
   chain: { type: "string", default: "main" },
   from: { type: "integer", minimum: 0, default: 0, description: "The first entry" },
@@ -300,8 +401,32 @@ export const SETTLE_BODY: Json = closed({
 export const STATE_BODY: Json = closed({
   set: { type: "object", additionalProperties: {}, description: "Values, written as JSON" },
   clear: list(text),
+  expect: {
+    ...closed({ values: { type: "object", additionalProperties: {} }, absent: list(text) }),
+    description: "What has to be there still; 409 where it is not",
+  },
   force: { type: "boolean", default: false, description: "Also while a run has the key's turn" },
 });
+export const SCHEDULES_QUERY: Json = closed({ after: text, limit: limit(500, 100) });
+const duration: Json = { anyOf: [{ type: "number", minimum: 0 }, text], description: "15m, 2h, or milliseconds" };
+export const SCHEDULE_BODY: Json = closed(
+  {
+    cron: { type: "string", description: "Five fields, or six with seconds first" },
+    timeZone: { type: "string", description: "Of cron: an IANA name; UTC where absent" },
+    every: duration,
+    target: closed({ service: text, handler: text, key: text, keyPerStart: { type: "boolean" } }, [
+      "service",
+      "handler",
+    ]),
+    input: payload,
+    overlap,
+    catchUp,
+    jitter: duration,
+    paused: { type: "boolean" },
+  },
+  ["target"],
+);
+export const CALL_QUERY: Json = closed({ delay: { type: "string", description: "10s, 5m, 2h, 7d, or ISO 8601" } });
 export const SQL_BODY: Json = closed({ query: { type: "string", minLength: 1 }, limit: limit(10_000, 1_000) }, [
   "query",
 ]);

@@ -1,6 +1,7 @@
 // Streams, to read and to follow
 // ==============================
-//   GET /perdure/streams/{service}/{key}/{name}        GET /perdure/runs/{id}/streams/{name}
+//   GET /perdure/streams/{service}/{key}/{name}        GET /perdure/runs/{id}/streams/{name}      (ingress)
+//   GET /streams/{service}/{key}/{name}                GET /runs/{id}/streams/{name}              (admin)
 //
 // S1. A follower is told each durable item once, in order of offsets. `id:` is the offset, so that Last-Event-ID goes on
 //     behind it, also on another server or after a crash.
@@ -31,16 +32,23 @@ export class StreamRoutes {
   readonly #connections: SseConnections;
   readonly #heartbeatMs: number;
   readonly #frames = new StreamFrames();
+  readonly #seesInternal: boolean;
 
-  constructor(runtime: ServedRuntime, connections: SseConnections, heartbeatMs: number) {
+  constructor(
+    runtime: ServedRuntime,
+    connections: SseConnections,
+    heartbeatMs: number,
+    { seesInternal = false }: { readonly seesInternal?: boolean } = {},
+  ) {
     this.#runtime = runtime;
+    this.#seesInternal = seesInternal;
     this.#connections = connections;
     this.#heartbeatMs = heartbeatMs;
   }
 
   /** @throws BadRequestError, and UnknownTargetError or RunNotFoundError where there is nothing to read from outside. */
   async answer(request: FastifyRequest, res: ServerResponse, stream: StreamRef): Promise<void> {
-    await checkStream(this.#runtime, stream);
+    await checkStream(this.#runtime, stream, this.#seesInternal);
     const query = request.query as StreamQuery;
     const wantsPage = query.follow === "false" || prefersJson(request.headers.accept);
     if (wantsPage) await this.#page(res, stream, query);
@@ -125,11 +133,12 @@ class Follower {
   }
 }
 
-/** Streams are as visible as their services. */
-async function checkStream(runtime: ServedRuntime, { owner, name }: StreamRef): Promise<void> {
+/** From outside, streams are as visible as their services. */
+async function checkStream(runtime: ServedRuntime, { owner, name }: StreamRef, seesInternal: boolean): Promise<void> {
   if (name === "") throw new BadRequestError("the stream's name is empty");
   const service = "run" in owner ? (await runtime.run(owner.run)).service : owner.service;
-  checkVisible(runtime, service);
+  if (!seesInternal) checkVisible(runtime, service);
+  else if (runtime.catalog.service(service) === undefined) throw runtime.catalog.unknown({ service, handler: "" });
 }
 
 /** @throws UnknownTargetError */

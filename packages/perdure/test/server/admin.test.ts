@@ -370,6 +370,27 @@ describe("state", () => {
     expect((await edit({ set: { a: 1 }, force: true })).json.state).toEqual({ a: 1 });
   });
 
+  it("is not edited where it is not what the edit expects", async () => {
+    await post(`${world.ingress}/inbox/expected/add`, "a");
+    const edit = (body: unknown) =>
+      ask(`${world.admin}/state/inbox/expected`, {
+        method: "PATCH",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      });
+    const before = { values: { notes: ["a"] }, absent: ["count"] };
+    expect((await edit({ set: { notes: ["b"], count: 1 }, expect: before })).json.state).toEqual({
+      notes: ["b"],
+      count: 1,
+    });
+    for (const expect_ of [before, { absent: ["count"] }, { values: { gone: null } }])
+      expect(errorOf(await edit({ set: { notes: [] }, expect: expect_ }))).toMatchObject({
+        code: "P0033",
+        status: 409,
+      });
+    expect((await ask(`${world.admin}/state/inbox/expected`)).json.state).toEqual({ notes: ["b"], count: 1 });
+  });
+
   it("belongs to objects and workflows that are served", async () => {
     expect((await ask(`${world.admin}/state/nobody`)).status).toBe(404);
     expect((await ask(`${world.admin}/state/mailer`)).status).toBe(400);

@@ -211,6 +211,7 @@ export class Operator {
       type: "editState",
       key: { service, key },
       changes,
+      expected: new Map(),
       force: this.#ports.parameters.executor.kind === "script" && random.chance(0.2),
     };
   }

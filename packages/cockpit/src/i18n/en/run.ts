@@ -100,7 +100,22 @@ export const run = {
     errorPage: (code: string): string => `What ${code} means`,
     stack: "Stack",
   },
-  tabs: { timeline: "Timeline", data: "Input and result", children: "Sub-runs", state: "State" },
+  tabs: { timeline: "Timeline", data: "Input and result", children: "Sub-runs", state: "State", streams: "Streams" },
+  streams: {
+    title: "Streams",
+    none: "There are no streams",
+    noneHelp:
+      "A handler that appends with ctx.stream(name), or a step whose result stands in one, makes them. They appear here as they grow.",
+    live: "Live",
+    reconnecting: "Reconnecting …",
+    follow: "Follow the end",
+    following: "Following the end",
+    items: "Items",
+    item: (offset: string): string => `Item ${offset}`,
+    earlier: "Earlier items",
+    empty: "Nothing stands in it yet.",
+    close: "Close the item",
+  },
   timeline: {
     kinds: { work: "work", wait: "wait", failed: "failed try", pause: "until the next try" },
     scale: "Scale",

@@ -17,6 +17,7 @@ import { RunHeader } from "./run-header.tsx";
 import { RunProblem } from "./run-problem.tsx";
 import type { RunSearch, RunTab } from "./run-search.ts";
 import { KeyState } from "./key-state.tsx";
+import { Streams } from "./streams.tsx";
 import { TimelineView } from "./timeline-view.tsx";
 import { useJournal } from "./use-journal.ts";
 import { Waits } from "./waits.tsx";
@@ -128,10 +129,12 @@ function Tab({ search, go, detail, journal }: TabProps): ReactNode {
       return <Children of={detail.run.id} />;
     case "state":
       return <KeyState run={detail.run} />;
+    case "streams":
+      return <Streams of={detail.run.id} search={search} onSearch={go} />;
   }
 }
 
-const TABS: readonly (RunTab | null)[] = [null, "data", "children", "state"];
+const TABS: readonly (RunTab | null)[] = [null, "data", "children", "state", "streams"];
 
 function Tabs({ id, tab }: { readonly id: RunId; readonly tab: RunTab | null }): ReactNode {
   const t = useMessages().run.tabs;

@@ -3,11 +3,13 @@ export interface RunSearch {
   readonly tab?: RunTab;
   readonly entry?: number;
   readonly scale?: "compact";
+  /** Of the tab `streams`: the one that is looked at. */
+  readonly stream?: string;
 }
 
-export type RunTab = "data" | "children" | "state";
+export type RunTab = "data" | "children" | "state" | "streams";
 
-const TABS: readonly RunTab[] = ["data", "children", "state"];
+const TABS: readonly RunTab[] = ["data", "children", "state", "streams"];
 
 export function readRunSearch(raw: Readonly<Record<string, unknown>>): RunSearch {
   const tab = TABS.find((known) => known === raw["tab"]);
@@ -15,6 +17,7 @@ export function readRunSearch(raw: Readonly<Record<string, unknown>>): RunSearch
   return {
     ...(tab === undefined ? {} : { tab }),
     ...(Number.isSafeInteger(entry) && entry > 0 ? { entry } : {}),
+    ...(typeof raw["stream"] === "string" && raw["stream"] !== "" ? { stream: raw["stream"] } : {}),
     ...(raw["scale"] === "compact" ? { scale: "compact" as const } : {}),
   };
 }

@@ -2,13 +2,16 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { ListFilter, X } from "lucide-react";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { RUN_STATUSES, type ServicesAnswer } from "@perdure/protocol";
 import { useApi } from "../../app/app-context.ts";
+import type { Format } from "../../i18n/format.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { Button } from "../../ui/button.tsx";
 import { Menu, type MenuItem } from "../../ui/menu.tsx";
 import { visibleLine } from "../../ui/visible-text.ts";
+import { isAge } from "./range.ts";
+import { RangeDialog } from "./range-dialog.tsx";
 import { isEmptySearch, statusesOf, type RunsSearch } from "./runs-search.ts";
 
 const HOUR_MS = 3_600_000;
@@ -26,6 +29,7 @@ export interface FiltersProps {
 
 export function Filters({ search, onSearch }: FiltersProps): ReactNode {
   const t = useMessages().runs.filters;
+  const format = useFormat();
   const without = (...names: readonly (keyof RunsSearch)[]): RunsSearch =>
     Object.fromEntries(Object.entries(search).filter(([name]) => !names.includes(name as keyof RunsSearch)));
   return (
@@ -48,7 +52,12 @@ export function Filters({ search, onSearch }: FiltersProps): ReactNode {
         <b>{search.own === "shown" ? t.shown : t.hidden}</b>
       </Button>
       {chipsOf(search).map(({ name, text }) => (
-        <Chip key={name} name={labelOf(name, t)} text={text} onRemove={() => onSearch(without(name))} />
+        <Chip
+          key={name}
+          name={labelOf(name, text, t)}
+          text={name === "since" || name === "until" ? timeText(text, format) : text}
+          onRemove={() => onSearch(without(name))}
+        />
       ))}
       {isEmptySearch(search) ? null : (
         <Button look="ghost" size="s" onClick={() => onSearch({})}>
@@ -69,8 +78,14 @@ function chipsOf(search: RunsSearch): readonly { readonly name: ChipName; readon
   });
 }
 
-function labelOf(name: ChipName, t: ReturnType<typeof useMessages>["runs"]["filters"]): string {
-  return name === "until" ? `${t.since} <` : t[name];
+/** An age stays as it is written; an instant is shown as the viewer's clock does. */
+function timeText(text: string, format: Format): string {
+  const at = isAge(text) ? Number.NaN : Date.parse(text);
+  return Number.isNaN(at) ? text : format.dateTime(at);
+}
+
+function labelOf(name: ChipName, text: string, t: ReturnType<typeof useMessages>["runs"]["filters"]): string {
+  return name === "since" && !isAge(text) ? t.after : t[name];
 }
 
 interface ChipProps {
@@ -150,14 +165,22 @@ function ServiceMenu({ search, onSearch }: FiltersProps): ReactNode {
 function AgeMenu({ search, onSearch }: FiltersProps): ReactNode {
   const t = useMessages().runs.filters;
   const format = useFormat();
-  const { since, ...rest } = search;
+  const [isAsking, setAsking] = useState(false);
+  const { since, until, ...rest } = search;
   const items: readonly MenuItem[] = [
-    { label: t.anyTime, isChosen: since === undefined, onSelect: () => onSearch(rest) },
+    { label: t.anyTime, isChosen: since === undefined && until === undefined, onSelect: () => onSearch(rest) },
     ...AGES.map(([text, ms]) => ({
       label: t.last(format.duration(ms)),
       isChosen: since === text,
       onSelect: () => onSearch({ ...rest, since: text }),
     })),
   ];
-  return <Menu trigger={menuButton(t.since, null)} groups={[{ items }]} />;
+  const isCustom = until !== undefined || (since !== undefined && AGES.every(([text]) => text !== since));
+  const custom: MenuItem = { label: t.custom, isChosen: isCustom, onSelect: () => setAsking(true) };
+  return (
+    <>
+      <Menu trigger={menuButton(t.since, null)} groups={[{ items }, { items: [custom] }]} />
+      {isAsking ? <RangeDialog search={search} onSearch={onSearch} onClose={() => setAsking(false)} /> : null}
+    </>
+  );
 }

@@ -18,6 +18,7 @@ function statements(db: DatabaseSync) {
     add: db.prepare(
       "INSERT INTO blobs (hash, text, size, refs) VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET refs = refs + 1 RETURNING id",
     ),
+    again: db.prepare("UPDATE blobs SET refs = refs + 1 WHERE id = ?"),
     release: db.prepare("UPDATE blobs SET refs = refs - 1 WHERE id = ?"),
     runResult: db.prepare("SELECT result, NULL FROM runs WHERE seq = ? AND typeof(result) = 'integer'"),
     run: db.prepare("SELECT input, result FROM runs WHERE seq = ?"),
@@ -96,6 +97,15 @@ export class BlobRefs implements CellWriter {
 
   releaseAllPromises(key: KeyName): void {
     if (this.#any) this.release(this.#sql.allPromises.all(key.service, key.key));
+  }
+
+  /** The rows of a stream were copied from another. */
+  addChunks(stream: number): void {
+    if (!this.#any) return;
+    for (const [id] of this.#sql.chunks.all(stream, Number.MAX_SAFE_INTEGER) as unknown as readonly (readonly [
+      number,
+    ])[])
+      this.#sql.again.run(id);
   }
 
   /** Of the rows that begin before an offset. */

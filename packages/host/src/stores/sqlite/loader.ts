@@ -97,6 +97,7 @@ export class Loader {
       images: needs.images.map(({ run, id }) => ({ id, images: this.images.ofRun(run) })),
       streams: needs.streams.map((stream) => this.streams.load(stream)),
       ranges: needs.ranges.map(({ stream, from }) => this.streams.loadRange(stream, from, cells)),
+      owned: needs.owned.map(({ owner, at }) => ({ owner, at, streams: this.streams.namesAt(owner, at) })),
       timers: needs.timers === null ? [] : this.#timers(needs.timers.until, needs.timers.limit),
       finished: needs.finished === null ? [] : this.#finished(needs.finished.afterSeq, needs.finished.limit, cells),
     };

@@ -4,6 +4,7 @@ import type {
   Awaiting,
   CancelState,
   Failure,
+  ForkOrigin,
   HandlerMode,
   Headers,
   Payload,
@@ -50,6 +51,7 @@ export type RunRow = readonly [
 
 interface Detail {
   generation?: number;
+  forkedFrom?: ForkOrigin;
   retry?: RetryState;
   trims?: readonly StreamTrim[];
   pausedBy?: Failure;
@@ -63,6 +65,7 @@ export function detailOf(run: Run): string | null {
   if (isPlain(run)) return null;
   const detail: Detail = {};
   if (run.generation !== 0) detail.generation = run.generation;
+  if (run.forkedFrom !== null) detail.forkedFrom = run.forkedFrom;
   if (run.retry !== null) detail.retry = run.retry;
   if (run.trims !== null) detail.trims = run.trims;
   if (run.pausedBy !== null) detail.pausedBy = run.pausedBy;
@@ -73,8 +76,9 @@ export function detailOf(run: Run): string | null {
   return JSON.stringify(detail);
 }
 
-function isPlain({ generation, retry, trims, pausedBy, cancelling }: Run): boolean {
-  return generation === 0 && retry === null && trims === null && pausedBy === null && cancelling === null;
+function isPlain({ generation, forkedFrom, retry, trims, pausedBy, cancelling }: Run): boolean {
+  const none = retry === null && trims === null && pausedBy === null && cancelling === null;
+  return none && generation === 0 && forkedFrom === null;
 }
 
 export function awaitingOf(run: Run): string | null {
@@ -132,6 +136,7 @@ export function rowToRun(row: RunRow, cells: CellReader, inputEntry: (seq: numbe
     idempotencyKey: row[17],
     parent:
       parent === null ? null : { run: parent as RunId, command: parentCommand ?? 0, awaited: parentAwaited === 1 },
+    forkedFrom: detail?.forkedFrom ?? null,
     deployment: row[13],
     createdAt: row[7],
     changedAt: row[8],

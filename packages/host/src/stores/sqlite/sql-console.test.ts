@@ -35,6 +35,25 @@ describe("SQL of people", () => {
     await store.close();
   });
 
+  test("a statement that is wrong is told where, as far as that can be known", async () => {
+    using directory = scratch();
+    const store = await openSqliteStore({ directory: directory.path });
+    const placeOf = async (query: string): Promise<string | undefined> => {
+      const error = await store.reader.sql(query, 1).catch((one: unknown) => one);
+      expect(error, query).toBeInstanceOf(BadRequestError);
+      return (error as BadRequestError).metadata?.["position"];
+    };
+    // The word stands there twice, and the second one is wrong.
+    expect(await placeOf("SELECT id AS a FROM runs AS FROM")).toBe("28");
+    expect(await placeOf("SELECT id, status\nFORM runs")).toBe("23");
+    expect(await placeOf("SELECT runs_id, s FROM runs")).toBe("7");
+    expect(await placeOf("SELECT states, 1 FROM runs, state WHERE states = 1")).toBe("7");
+    expect(await placeOf("SELECT * FROM runs JOIN entry ON 1")).toBe("24");
+    expect(await placeOf("SELECT 'a' || ^ 2")).toBe("14");
+    expect(await placeOf("SELECT")).toBeUndefined();
+    await store.close();
+  }, 20_000);
+
   test("tables can be asked about, other files cannot be reached", async () => {
     using directory = scratch();
     const store = await openSqliteStore({ directory: directory.path });

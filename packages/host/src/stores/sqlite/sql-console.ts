@@ -25,7 +25,8 @@ export interface SqlResult {
 
 export type SqlAnswer =
   | { readonly ok: true; readonly result: SqlResult }
-  | { readonly ok: false; readonly message: string };
+  /** `position`: where in the statement it is wrong, as far as that is known. */
+  | { readonly ok: false; readonly message: string; readonly position?: number };
 
 /** Here and in the published package the script has different endings. */
 const SCRIPT = new URL(import.meta.url.endsWith(".ts") ? "./sql-process.ts" : "./sql-process.js", import.meta.url);
@@ -34,7 +35,8 @@ const SCRIPT = new URL(import.meta.url.endsWith(".ts") ? "./sql-process.ts" : ".
 export async function runSql(request: SqlRequest): Promise<SqlResult> {
   const answer = await askProcess(request);
   if (answer.ok) return answer.result;
-  throw new BadRequestError(answer.message);
+  const { message, position } = answer;
+  throw new BadRequestError(message, position === undefined ? {} : { metadata: { position: String(position) } });
 }
 
 function askProcess(request: SqlRequest): Promise<SqlAnswer> {

@@ -14,16 +14,58 @@ process.once("message", (request) => {
 function answer({ file, query, limit }: SqlRequest): SqlAnswer {
   const refusal = refuse(query);
   if (refusal !== null) return { ok: false, message: refusal };
+  let db: DatabaseSync | null = null;
   try {
-    const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
+    db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
     db.exec(
       `PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = ${HEAP_BYTES_MAX}`,
     );
     allowReadingOnly(db);
     return read(db, query, limit);
   } catch (error) {
-    return { ok: false, message: error instanceof Error ? error.message : String(error) };
+    const message = messageOf(error);
+    const position = db === null ? null : placeOf(db, query, message);
+    return { ok: false, message, ...(position === null ? {} : { position }) };
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** More often than this a word of a statement is not tried. */
+const TRIES_MAX = 500;
+
+/**
+ * Where a statement is wrong: node:sqlite tells the word, and not which of those that are written so. Of a syntax error it
+ * is the first one up to which the statement, cut off there, has the same error; of a name that is not known, the first.
+ */
+function placeOf(db: DatabaseSync, query: string, message: string): number | null {
+  const near = /^(?:near|unrecognized token:) "([\s\S]+?)"(?:: syntax error)?$/.exec(message)?.[1];
+  const name = /^no such (?:column|table|function): (.+)$/.exec(message)?.[1];
+  const word = near ?? name;
+  if (word === undefined) return null;
+  const places = placesOf(query, word);
+  if (near === undefined) return places.find((place) => isWord(query, place, word)) ?? null;
+  for (const place of places.slice(0, TRIES_MAX)) {
+    try {
+      db.prepare(query.slice(0, place + word.length));
+    } catch (error) {
+      if (messageOf(error) === message) return place;
+    }
+  }
+  return null;
+}
+
+function placesOf(query: string, word: string): readonly number[] {
+  const places: number[] = [];
+  for (let at = query.indexOf(word); at >= 0; at = query.indexOf(word, at + 1)) places.push(at);
+  return places;
+}
+
+/** Not a part of a longer name. */
+function isWord(query: string, place: number, word: string): boolean {
+  return !/\w/.test(query[place - 1] ?? "") && !/\w/.test(query[place + word.length] ?? "");
 }
 
 /** Why a text is not one reading statement, as far as its words tell. */

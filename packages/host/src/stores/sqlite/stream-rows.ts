@@ -1,7 +1,7 @@
 // Streams as rows: finding them, reading ranges of them, and which items share a row.
 
-import { type Payload, payloadSize, type StreamOwner, type StreamRef } from "@perdure/protocol";
-import type { LoadedRange, LoadedStream, NamedStream, StreamItem, StreamPage } from "@perdure/engine";
+import { type Instant, type Payload, payloadSize, type StreamOwner, type StreamRef } from "@perdure/protocol";
+import type { LoadedOwner, LoadedRange, LoadedStream, NamedStream, StreamItem, StreamPage } from "@perdure/engine";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Cell, CellReader } from "./cells.ts";
 
@@ -18,6 +18,10 @@ function statements(db: DatabaseSync) {
     namesOfKey: db.prepare("SELECT name FROM streams WHERE service = ? AND key = ? AND run IS NULL ORDER BY name"),
     namesOfRun: db.prepare("SELECT name FROM streams WHERE run = ? ORDER BY name"),
     last: db.prepare("SELECT from_offset, count FROM chunks WHERE stream = ? ORDER BY from_offset DESC LIMIT 1"),
+    // Rows are in order of time: the first that is old enough, from the end.
+    lastAt: db.prepare(
+      "SELECT from_offset, count FROM chunks WHERE stream = ? AND at <= ? ORDER BY from_offset DESC LIMIT 1",
+    ),
     holding: db.prepare(
       "SELECT from_offset FROM chunks WHERE stream = ? AND from_offset <= ? ORDER BY from_offset DESC LIMIT 1",
     ),
@@ -64,6 +68,14 @@ export class StreamRows {
     return rows.map(([name]) => {
       const found = this.find({ owner, name });
       return { name, start: found?.start ?? 0, end: found?.end ?? 0 };
+    });
+  }
+
+  namesAt(owner: StreamOwner, at: Instant): LoadedOwner["streams"] {
+    return this.names(owner).map((named) => {
+      const id = this.find({ owner, name: named.name })?.id ?? 0;
+      const row = this.#sql?.lastAt.get(id, at) as unknown as readonly [number, number] | undefined;
+      return { ...named, endAt: row === undefined ? named.start : row[0] + row[1] };
     });
   }
 
@@ -136,4 +148,9 @@ export function packItems(items: readonly Payload[], bytesMax: number): readonly
   }
   flush();
   return rows;
+}
+
+/** What `packItems` made of several items, cut to the first of them. */
+export function firstItems(data: Cell, count: number): string {
+  return String(data).split("\n").slice(0, count).join("\n");
 }

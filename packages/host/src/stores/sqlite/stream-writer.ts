@@ -4,7 +4,8 @@ import { assert, type RunId, type StreamRef, streamText } from "@perdure/protoco
 import type { Mutation } from "@perdure/engine";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { BlobRefs } from "./blob-refs.ts";
-import { packItems, StreamRows } from "./stream-rows.ts";
+import type { Cell } from "./cells.ts";
+import { firstItems, packItems, StreamRows } from "./stream-rows.ts";
 
 function statements(db: DatabaseSync) {
   return {
@@ -17,6 +18,13 @@ function statements(db: DatabaseSync) {
     insertChunk: db.prepare(
       "INSERT INTO chunks (stream, from_offset, count, at, writer, data) VALUES (?, ?, ?, ?, ?, ?)",
     ),
+    copyChunks: db.prepare(
+      "INSERT INTO chunks (stream, from_offset, count, at, writer, data) SELECT ?, from_offset, count, at, writer, data FROM chunks WHERE stream = ? AND from_offset < ?",
+    ),
+    lastChunk: db.prepare(
+      "SELECT from_offset, count, data FROM chunks WHERE stream = ? ORDER BY from_offset DESC LIMIT 1",
+    ),
+    cutChunk: db.prepare("UPDATE chunks SET count = ?, data = ? WHERE stream = ? AND from_offset = ?"),
     deleteChunks: db.prepare("DELETE FROM chunks WHERE stream = ? AND from_offset < ?"),
   } satisfies Record<string, StatementSync>;
 }
@@ -30,6 +38,7 @@ export class StreamWriter {
     this.#sql = statements(db);
     this.#sql.insertStream.setReturnArrays(true);
     this.#sql.ofRun.setReturnArrays(true);
+    this.#sql.lastChunk.setReturnArrays(true);
     this.#rows = new StreamRows(db);
     this.#refs = refs;
   }
@@ -48,6 +57,21 @@ export class StreamWriter {
     const columns = "run" in owner ? ([null, null, owner.run] as const) : ([owner.service, owner.key, null] as const);
     const row = this.#sql.insertStream.get(...columns, name) as unknown as readonly [number];
     return row[0];
+  }
+
+  /** Rows are copied as they are; the last one in part, where it goes on beyond. */
+  copy({ from, to, before }: Extract<Mutation, { type: "copyStream" }>): void {
+    const source = this.#rows.find(from);
+    assert(source !== null && before <= source.end, `${streamText(from)} has no ${before} items to copy`);
+    assert(this.#rows.find(to) === null, `${streamText(to)} is there already`);
+    const id = this.#insert(to);
+    this.#sql.setStart.run(Math.min(source.start, before), id);
+    this.#sql.copyChunks.run(id, source.id, before);
+    this.#refs.addChunks(id);
+    const last = this.#sql.lastChunk.get(id) as unknown as readonly [number, number, Cell] | undefined;
+    if (last === undefined || last[0] + last[1] <= before) return;
+    const kept = before - last[0];
+    this.#sql.cutChunk.run(kept, firstItems(last[2], kept), id, last[0]);
   }
 
   /** A row that holds items of both sides stays. */

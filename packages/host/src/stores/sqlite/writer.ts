@@ -126,6 +126,8 @@ export class Writer {
         return this.#truncate(mutation);
       case "appendStream":
         return this.#streams.append(mutation);
+      case "copyStream":
+        return this.#streams.copy(mutation);
       case "trimStream":
         return this.#streams.trim(mutation.stream, mutation.before);
       case "addImage":

@@ -21,6 +21,7 @@ const NO_NEEDS = {
   images: [],
   streams: [],
   ranges: [],
+  owned: [],
   timers: null,
   finished: null,
 } as const;

@@ -1,0 +1,116 @@
+// Machines that are at hand, each a clean copy of a base
+// ======================================================
+// A new machine costs an instance of the WebAssembly, the mapping of its memory and the copy of a base: three milliseconds
+// and more, of which a restore has one. And its memory is given back only when V8 happens to look. So a machine that is done
+// with is kept: what differs from its base is written over with the base, and the next run starts in it. A thousand wake-ups
+// a second then need as many machines as are awake at once.
+//
+// P1. A machine in the pool holds its base, byte for byte, and nothing of the run before, its dead stack included.
+// P2. A machine that trapped, was interrupted, or has grown beyond its base is not taken back: the first two are damaged,
+//     and memory never shrinks.
+// P3. What was not needed between two calls of `trim` is left to V8.
+
+import { Clock } from "./clock.ts";
+import type { Engine } from "./engine.ts";
+import { type BaseImage, WASM_PAGE_BYTES } from "./image-codec.ts";
+import { HOST_FUNCTIONS } from "./host-functions.ts";
+import { Machine } from "./machine.ts";
+import { changedPages, isZeroPage, PAGE_BYTES, viewOf } from "./spans.ts";
+
+export interface PooledMachine {
+  readonly base: BaseImage;
+  readonly machine: Machine;
+  readonly clock: Clock;
+}
+
+/** Each is 1.3 MB of memory. */
+const IDLE_MAX = 64;
+
+export class MachinePool {
+  readonly engine: Engine;
+  /** The one that came back last is the last: its memory is in the processor's cache. */
+  #idle: PooledMachine[] = [];
+  /** As few as were idle at any time since the last `trim`. */
+  #unused = 0;
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+  }
+
+  get idle(): number {
+    return this.#idle.length;
+  }
+
+  take(base: BaseImage): PooledMachine {
+    const at = this.#idle.findLastIndex((one) => one.base === base);
+    const [found] = at === -1 ? [] : this.#idle.splice(at, 1);
+    this.#unused = Math.min(this.#unused, this.#idle.length);
+    return found ?? create(this.engine, base);
+  }
+
+  /** @param isSound it has neither trapped nor been interrupted. */
+  giveBack(pooled: PooledMachine, isSound: boolean): void {
+    const { base, machine, clock } = pooled;
+    if (!isSound || clock.interrupted || machine.memory.length > base.memory.length) return;
+    clean(machine, base);
+    this.#idle.push(pooled);
+    if (this.#idle.length > IDLE_MAX) this.#idle.shift();
+  }
+
+  /** Called now and then. */
+  trim(): void {
+    this.#idle = this.#idle.slice(this.#unused);
+    this.#unused = this.#idle.length;
+  }
+}
+
+function create(engine: Engine, base: BaseImage): PooledMachine {
+  const clock = new Clock();
+  const machine = new Machine(engine, { clock, functions: HOST_FUNCTIONS });
+  const missing = base.memory.length - machine.memory.length;
+  if (missing > 0) machine.exports.memory.grow(missing / WASM_PAGE_BYTES);
+  copy(filledPages(base), machine, base);
+  return { base, machine, clock };
+}
+
+function clean(machine: Machine, base: BaseImage): void {
+  clearStack(machine.memory, base.stackPointer);
+  copy(changedPages(machine.memory, base.memory, base.stackPointer), machine, base);
+}
+
+function copy(pages: readonly number[], machine: Machine, base: BaseImage): void {
+  const { memory, exports } = machine;
+  for (const page of pages) {
+    const from = page * PAGE_BYTES;
+    memory.set(base.memory.subarray(from, from + PAGE_BYTES), from);
+  }
+  exports.__stack_pointer.value = base.stackPointer;
+  exports.qjs_set_runtime_and_context(base.runtime, base.context);
+}
+
+/** The stack grows downwards: behind that many pages that it never reached it has reached none. */
+const UNTOUCHED_PAGES = 16;
+
+/** Not all of it is looked at: to read a page that was never written maps it. */
+function clearStack(memory: Uint8Array, stackPointer: number): void {
+  const view = viewOf(memory);
+  let untouched = 0;
+  const top = stackPointer - (stackPointer % PAGE_BYTES);
+  memory.fill(0, top, stackPointer);
+  for (let page = top - PAGE_BYTES; page >= 0 && untouched < UNTOUCHED_PAGES; page -= PAGE_BYTES) {
+    untouched = isZeroPage(view, page) ? untouched + 1 : 0;
+    if (untouched === 0) view.fill(0, page, page + PAGE_BYTES);
+  }
+}
+
+const FILLED: WeakMap<BaseImage, readonly number[]> = new WeakMap();
+
+/** Most of a base is zeros, as new memory is: what is never written is never mapped. */
+function filledPages(base: BaseImage): readonly number[] {
+  let pages = FILLED.get(base);
+  if (pages === undefined) {
+    pages = changedPages(base.memory, new Uint8Array(0));
+    FILLED.set(base, pages);
+  }
+  return pages;
+}
