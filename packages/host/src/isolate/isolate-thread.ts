@@ -100,7 +100,7 @@ export class IsolateThread {
         this.#with(message.attempt, (live) => this.#notify(live, message.entries));
         return;
       case "callSaid":
-        this.#soon(message.attempt, (live) =>
+        this.#with(message.attempt, (live) =>
           this.#turn(live, { type: "callSaid", call: message.call, said: message.said }),
         );
         return;
