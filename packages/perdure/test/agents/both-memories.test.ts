@@ -1,5 +1,6 @@
 // All that an agent can do, in both memories: sub-agents, approvals, budgets, forms, long conversations, hands on the host.
 
+import { setImmediate } from "node:timers/promises";
 import type { AgentAnswer } from "perdure";
 import { crashAtEveryEntry, type Script, type TestWorld } from "perdure/testing";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -186,10 +187,10 @@ describe.each(MEMORIES)("with memory: $memory", SLOWLY, (memory) => {
     play((request, seen) => (heard(request).includes("stop that") ? "stopped" : callsOnce("hang", {})(request, seen)));
     const world = await worldOf(memory, cast.handy);
     const run = await world.submit(target("handy"), "go", "1");
-    while (!(await storyOf(world, "handy")).includes("assistant hang")) await world.settle();
+    while (!traces.includes("begun")) await setImmediate(); // The world is not idle while a step waits for nothing of its own.
     await world.submit(target("handy"), { text: "stop that", policy: "interrupt" }, "2");
     expect(valueOf<AgentAnswer>(await world.finish(run)).text).toBe("stopped");
-    expect(traces).toEqual([expect.stringMatching(/^stopped: /)]);
+    expect(traces).toEqual(["begun", "stopped"]);
     expect(await storyOf(world, "handy")).toContain("tool hang interrupted");
   });
 

@@ -42,9 +42,10 @@ export async function* count({ to }: { readonly to: number }): AsyncGenerator<nu
 
 /** Waits until it is stopped. */
 export function hang(_input: object, { abortSignal }: ToolInfo): Promise<never> {
+  traces.push("begun");
   return new Promise((_, reject) => {
     abortSignal.addEventListener("abort", () => {
-      traces.push(`stopped: ${(abortSignal.reason as Error).name}`);
+      traces.push("stopped");
       reject(abortSignal.reason as Error);
     });
   });
