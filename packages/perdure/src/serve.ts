@@ -98,24 +98,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ...(hasModels ? [] : [models({ load: providerFromHere })]),
     ]);
     const executors = await openExecutors(options, { registry, store, guard: guarding?.guard, log });
-    const runtime = new Runtime({
-      store,
-      catalog: new Catalog(registry, {
-        retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT,
-        deployment: executors.deployment,
-      }),
-      executor: executors.executor,
-      migrateState: executors.migrateState,
-      onMigrationGivenUp: (run, reason) =>
-        log(`perdure: ${run} stays on its code, its migration was given up: ${reason}`),
-      ...(options.limits === undefined ? {} : { limits: options.limits }),
-      onTrouble: (error, retryInMs) =>
-        log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
-      onImageLost: (run, entry, reason) =>
-        log(
-          `perdure: the image at entry ${entry} of ${run} is of no use and was dropped; the run goes on from what is before it: ${reason}`,
-        ),
-    });
+    const runtime = openRuntime(options, { registry, store, executors, log });
     const { ingress, admin, onTaken = "fail", token } = options;
     const server = createServer({
       runtime,
@@ -157,6 +140,37 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   }
 }
 
+function openRuntime(
+  options: ServeOptions,
+  {
+    registry,
+    store,
+    executors: { executor, deployment, migrateState },
+    log,
+  }: {
+    readonly registry: Registry;
+    readonly store: Store;
+    readonly executors: Executors;
+    readonly log: (line: string) => void;
+  },
+): Runtime {
+  return new Runtime({
+    store,
+    catalog: new Catalog(registry, { retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT, deployment }),
+    executor,
+    migrateState,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    onTrouble: (error, retryInMs) =>
+      log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
+    onImageLost: (run, entry, reason) =>
+      log(
+        `perdure: the image at entry ${entry} of ${run} is of no use and was dropped; the run goes on from what is before it: ${reason}`,
+      ),
+    onMigrationGivenUp: (run, reason) =>
+      log(`perdure: ${run} stays on its code, its migration was given up: ${reason}`),
+  });
+}
+
 interface Executors {
   readonly executor: Executor;
   readonly deployment: SnapshotMemory["deployment"];
@@ -179,17 +193,18 @@ async function openExecutors(
   },
 ): Promise<Executors> {
   const logRecord = (record: LogRecord): void => log(formatLog(record));
-  const snapshots = await openSnapshotMemory({
-    registry,
-    sources: options.sources ?? [],
-    artifacts: store.artifacts,
-    log: logRecord,
-    isolates: isolateOptions(options),
-  });
   const inProcess = createInProcessExecutor(registry, {
     log: logRecord,
     ...(guard === undefined ? {} : { guard }),
     ...(options.suspendAfterMs === undefined ? {} : { suspendAfterMs: options.suspendAfterMs }),
+  });
+  const snapshots = await openSnapshotMemory({
+    registry,
+    sources: options.sources ?? [],
+    artifacts: store.artifacts,
+    ports: inProcess.ports,
+    log: logRecord,
+    isolates: isolateOptions(options),
   });
   return {
     executor: createRoutedExecutor(inProcess, snapshots.executor),

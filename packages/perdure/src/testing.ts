@@ -7,7 +7,7 @@ export {
   TestWorld,
   type Execution,
   type ImageCounts,
-  type OpenWait,
+  type TestFork,
   type TestMemory,
   type TestWorldOptions,
 } from "./testing/test-world.ts";
@@ -27,3 +27,4 @@ export {
   type ScriptedReply,
   type ScriptedRequest,
 } from "@perdure/agents";
+export type { OpenWait } from "./testing/open-wait.ts";

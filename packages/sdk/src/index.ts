@@ -66,6 +66,7 @@ export type {
 } from "./ports.ts";
 export type { ContextInternals } from "./internals.ts";
 export { internalsOf } from "./internals.ts";
+export { hostReference } from "./guest/host-only.ts";
 export type { ExecutorOptions } from "./attempt/executor.ts";
 export { createExecutor } from "./attempt/executor.ts";
 export { migrateState, type StateMigration } from "./attempt/migrate-state.ts";

@@ -22,6 +22,7 @@ import {
   type LogRecord,
   type MemoryMode,
   type Registry,
+  type SdkPorts,
   type Servable,
   type StateMigration,
 } from "@perdure/sdk";
@@ -41,6 +42,8 @@ export interface IsolatedRunsOptions {
   readonly mode: MemoryMode | undefined;
   readonly storage: MemoryStorage;
   readonly ports: ThreadPorts;
+  /** Of handlers in this process. */
+  readonly shared: SdkPorts;
   readonly log: (record: LogRecord) => void;
   /** Around the functions of host modules. */
   readonly around: (fn: HostFunction) => HostFunction;
@@ -69,11 +72,12 @@ export class IsolatedRuns implements Executor {
 
   /** @throws DefinitionError, IsolateModuleError */
   static async open(options: IsolatedRunsOptions): Promise<IsolatedRuns> {
-    const { registry, sources, storage, log, around, ports, images } = options;
+    const { registry, sources, storage, log, around, ports, shared, images } = options;
     const memory = await openSnapshotMemory({
       registry,
       sources,
       artifacts: artifactsOf(storage),
+      ports: shared,
       log,
       around,
       bundle: bundleOnce,
@@ -148,6 +152,8 @@ const NEVER: Partial<ImagePolicy> = {
   everyEntries: Number.POSITIVE_INFINITY,
   afterCallMs: Number.POSITIVE_INFINITY,
   warmMax: Number.POSITIVE_INFINITY,
+  tailEntries: Number.POSITIVE_INFINITY,
+  tailRunMs: Number.POSITIVE_INFINITY,
 };
 
 function policyOf(images: TestImages): Partial<ImagePolicy> {

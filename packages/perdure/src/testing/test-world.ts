@@ -16,6 +16,7 @@ import {
   type CommitFate,
   type Limits,
   type MemoryStorage,
+  type Question,
   type Scheduler,
   type StreamItem,
 } from "@perdure/engine";
@@ -40,15 +41,10 @@ import {
   type StepScope,
 } from "@perdure/sdk";
 import {
-  encodeAwakeableId,
-  FIRST_AWAKEABLE_SIGNAL,
-  formatDuration,
   isFinished,
   valueResult,
-  type Awaiting,
   type Entry,
   type Executor,
-  type Failure,
   type MigrationReport,
   type Result,
   type Run,
@@ -57,6 +53,7 @@ import {
   type Target,
 } from "@perdure/protocol";
 import { IsolatedRuns, type TestImages } from "./isolated-runs.ts";
+import { describeAwaiting, describeFailure, type OpenWait, openWait } from "./open-wait.ts";
 
 /** A step's closure that was run. Of an isolate's it is known when it ends: in a result, or in an error that is retried. */
 export interface Execution {
@@ -76,7 +73,15 @@ export interface TestMemory {
   now: number;
   /** How often a world was opened on it. */
   opened: number;
+  /** How many forks and branches were made. */
+  forked: number;
   readonly images: ImageCounts;
+}
+
+export interface TestFork {
+  readonly at?: number;
+  readonly key?: string;
+  readonly note?: unknown;
 }
 
 /** What became of images of runs with `memory: "snapshot"`. */
@@ -114,6 +119,7 @@ export function createTestMemory(): TestMemory {
     executions: [],
     now: START_OF_TIME,
     opened: 0,
+    forked: 0,
     images: { taken: 0, restored: 0, lost: 0 },
   };
 }
@@ -125,6 +131,8 @@ export class TestWorld {
   readonly #options: TestWorldOptions;
   readonly #loop: Loop;
   readonly #migrator: Migrator;
+  /** Of handlers in this process: the models of isolates are found by them, too. */
+  readonly #shared: SdkPorts;
   #isolated: IsolatedRuns | undefined = undefined;
   readonly #alarms: Alarm[] = [];
   #turns = 0;
@@ -152,10 +160,11 @@ export class TestWorld {
       ask: (question) => this.#loop.ask(question),
       onGivenUp: (run, reason) => this.#options.log?.(givenUp(run, reason)),
     });
+    this.#shared = this.#ports(options.log);
     const isolates: Executor = { start: (start, replies) => this.#runs.start(start, replies) };
     this.#loop = new Loop({
       store: openMemoryStore(this.memory.storage),
-      executor: createRoutedExecutor(createExecutor(this.registry, this.#ports(options.log)), isolates),
+      executor: createRoutedExecutor(createExecutor(this.registry, this.#shared), isolates),
       environment: this.catalog,
       clock: this.#clock,
       scheduler: this.#scheduler,
@@ -188,6 +197,7 @@ export class TestWorld {
       images,
       mode,
       storage: this.memory.storage,
+      shared: this.#shared,
       ports: { now: () => this.memory.now, delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback) },
       log,
       around: (fn) => this.#counted(fn),
@@ -203,7 +213,10 @@ export class TestWorld {
 
   /** While a function of the host runs for an isolate, the world is not idle. */
   #counted(fn: HostFunction): HostFunction {
-    return (...args) => this.#whileRunning({ alarms: 0 }, () => fn(...args));
+    return (...args) => {
+      const running: RunningStep = { alarms: 0 };
+      return this.#whileRunning(running, () => this.#inStep.run(running, () => fn(...args)));
+    };
   }
 
   /** As a server does. Not waited for: the world may crash before it is answered. */
@@ -301,6 +314,47 @@ export class TestWorld {
   /** As `perdure migrate` does. `to`: `latest`, or a bundle. */
   migrate(run: RunId, request: MigrationRequest = { to: "latest" }): Promise<MigrationReport> {
     return this.#migrator.migrate(run, request);
+  }
+
+  /**
+   * A run that shares the first entries of another (absent: all of them) and goes on on its own. Where its handler is
+   * exclusive it has another key.
+   */
+  async fork(origin: RunId, request: TestFork = {}): Promise<RunId> {
+    const record = await this.run(origin);
+    if (record === null) throw new Error(`there is no run ${origin}`);
+    const { service, handler, key, mode } = record;
+    const number = (this.memory.forked += 1);
+    const isExclusive = key !== null && (mode === "exclusive" || mode === "workflow");
+    const own = isExclusive ? (request.key ?? `${key}~${number}`) : undefined;
+    const target = { service, handler, ...(key === null ? {} : { key: own ?? key }) };
+    const run =
+      mode === "workflow"
+        ? this.catalog.workflowId(service, own ?? "")
+        : this.catalog.idempotentId(target, `fork ${number} of ${origin}`);
+    const { at, note } = request;
+    await this.#done({
+      type: "fork",
+      run: origin,
+      id: run,
+      ...(at === undefined ? {} : { at }),
+      ...(own === undefined ? {} : { key: own }),
+      ...(note === undefined ? {} : { note: JSON.stringify(note) }),
+    });
+    return run;
+  }
+
+  /** The run goes back to what it was after entry `at`. What it was is kept under the id that is given back. */
+  async rewind(run: RunId, at: number): Promise<RunId> {
+    const { service, handler } = (await this.run(run)) ?? { service: "", handler: "" };
+    const branch = this.catalog.idempotentId({ service, handler }, `branch ${(this.memory.forked += 1)} of ${run}`);
+    await this.#done({ type: "rewind", run, at, branch });
+    return branch;
+  }
+
+  async #done(question: Question): Promise<void> {
+    const reply = await this.#loop.ask(question);
+    if (reply.type === "refused") throw new Error(reply.message);
   }
 
   /** Signals and awakeables that unfinished runs wait for. */
@@ -518,30 +572,6 @@ interface Alarm {
   readonly callback: () => void;
 }
 
-export interface OpenWait {
-  readonly run: RunId;
-  readonly service: string;
-  readonly handler: string;
-  readonly key: string | null;
-  /** Name, or index of an awakeable. */
-  readonly signal: string | number;
-  /** The awakeable's id, where it is one. */
-  readonly awakeable: string | null;
-}
-
-function openWait(run: Run, signal: string | number): OpenWait {
-  const isAwakeable = typeof signal === "number" && signal >= FIRST_AWAKEABLE_SIGNAL;
-  const { id, service, handler, key } = run;
-  return {
-    run: id,
-    service,
-    handler,
-    key,
-    signal,
-    awakeable: isAwakeable ? encodeAwakeableId({ run: id, signal }) : null,
-  };
-}
-
 function givenUp(run: RunId, reason: string): LogRecord {
   const message = `the migration was given up: ${reason}`;
   return { level: "warn", message, fields: undefined, run, service: "", handler: "", key: null };
@@ -549,19 +579,4 @@ function givenUp(run: RunId, reason: string): LogRecord {
 
 function macrotask(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
-}
-
-function describeFailure(failure: Failure | null): string {
-  return failure === null ? "no reason is recorded" : `${failure.errorCode ?? failure.code} ${failure.message}`;
-}
-
-function describeAwaiting(run: Run | null): string {
-  if (run === null) return "there is no such run";
-  const describe = (item: Awaiting): string => {
-    if (item.kind === "completion") return `the result of command ${item.id}`;
-    return item.kind === "signal"
-      ? `signal ${JSON.stringify(item.signal)}`
-      : `time, in ${formatDuration(Math.max(0, item.at - run.changedAt))}`;
-  };
-  return (run.awaiting ?? []).map(describe).join(", ") || "nothing durable (a promise of its own?)";
 }

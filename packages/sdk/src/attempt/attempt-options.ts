@@ -1,6 +1,6 @@
 // What attempts are given, and what they keep for later.
 
-import type { Command, Payload, Result, RetryPolicy } from "@perdure/protocol";
+import type { AttemptReplies, RetryPolicy } from "@perdure/protocol";
 import type { SdkPorts } from "../ports.ts";
 import type { ReplayAttempt } from "./replay-attempt.ts";
 import type { Turns } from "./turns.ts";
@@ -19,9 +19,4 @@ export interface AttemptOptions {
 }
 
 /** Asked for while the attempt replays: it goes out when everything recorded was met (A2). */
-export interface HeldCommand {
-  readonly id: number;
-  readonly command: Command;
-  readonly result: Result | undefined;
-  readonly items: readonly Payload[] | undefined;
-}
+export type HeldCommand = Parameters<AttemptReplies["command"]>;

@@ -20,6 +20,8 @@ export class JournalCursor {
   #arrivedAt = 0;
   /** Highest index that the attempt was given. */
   seen: number;
+  /** Index of the last entry that the code has met. */
+  met = 0;
 
   /** @param before commands that the code does not meet: it began after them. */
   constructor(past: readonly Entry[], before: number) {
@@ -63,6 +65,7 @@ export class JournalCursor {
   }
 
   advance(): void {
+    this.met = this.#past[this.#pastAt]?.index ?? this.met;
     this.#pastAt += 1;
   }
 
@@ -73,7 +76,11 @@ export class JournalCursor {
 
   /** The next of what arrived. */
   take(): Entry | undefined {
-    if (this.#arrivedAt < this.#arrived.length) return this.#arrived[this.#arrivedAt++];
+    if (this.#arrivedAt < this.#arrived.length) {
+      const entry = this.#arrived[this.#arrivedAt++];
+      this.met = entry?.index ?? this.met;
+      return entry;
+    }
     if (this.#arrivedAt > 0) {
       this.#arrived.length = 0;
       this.#arrivedAt = 0;

@@ -19,11 +19,11 @@ export class SafePoints {
   }
 
   /** What is journaled, and what code goes on with. */
-  reached(mark: SafePointMark, state: unknown): { readonly command: StepCommand; readonly given: unknown } {
+  reached(mark: SafePointMark, state: unknown): readonly [command: StepCommand, given: () => unknown] {
     const command: StepCommand = { type: "step", name: `${SAFE_POINT_PREFIX}${mark.point}`, safePoint: mark };
     const migrated = this.#migrated;
-    if (migrated?.point !== mark.point) return { command, given: state };
+    if (migrated?.point !== mark.point) return [command, () => state];
     this.#migrated = undefined;
-    return { command, given: decodeResult(migrated.state) };
+    return [command, () => decodeResult(migrated.state)];
   }
 }
