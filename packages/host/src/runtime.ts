@@ -35,6 +35,7 @@ import {
   parseAwakeableId,
   BadRequestError,
   type Awaiting,
+  type DeploymentView,
   type DurationMs,
   type Executor,
   type Headers,
@@ -52,6 +53,7 @@ import {
 } from "@perdure/protocol";
 import type { Catalog } from "./catalog.ts";
 import { ChangeFeed } from "./change-feed.ts";
+import { deploymentsOf } from "./deployments.ts";
 import { returnIdleMemory } from "./idle-memory.ts";
 import { Migrator, type MigrationRequest } from "./migrator.ts";
 import { nodeClock, nodeScheduler } from "./node-ports.ts";
@@ -361,6 +363,11 @@ export class Runtime {
   /** A moment with a name is kept as long as its run; `null` takes the name away. */
   nameMoment(run: RunId, entry: number, name: string | null): Promise<RunStatus | null> {
     return this.#done({ type: "nameMoment", run, entry, name });
+  }
+
+  /** The bundles that are stored, and which runs have which. */
+  deployments(): Promise<readonly DeploymentView[]> {
+    return deploymentsOf(this.#options.store, this.catalog, this.catalog.targets.manifests);
   }
 
   /** Deletes a finished run. */

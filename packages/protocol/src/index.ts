@@ -37,7 +37,12 @@ export type {
 } from "./journal.ts";
 export { ARRIVAL_SIGNAL, COMPLETABLE, FORK_SIGNAL, QUEUE_LISTED_MAX } from "./journal.ts";
 export type {
+  BulkMigrateAnswer,
+  BulkMigrateRequest,
+  DeploymentsAnswer,
+  DeploymentView,
   Migrated,
+  MigrateRequest,
   MigrationAbout,
   MigrationOutcome,
   MigrationReport,

@@ -11,7 +11,9 @@
 // M3. The state is turned into the new code's before anything changes, and journaled with the migration: it is turned once.
 
 import type { RunId } from "./ids.ts";
+import type { RunFilterBody } from "./api.ts";
 import type { Result } from "./payload.ts";
+import type { RunStatus } from "./run.ts";
 import type { Instant } from "./time.ts";
 
 /** What a safe point says beside its state, which is the step's result. */
@@ -72,4 +74,46 @@ export interface MigrationReport {
   readonly from: string | null;
   readonly to: string | null;
   readonly reason: string | null;
+}
+
+export interface MigrateRequest {
+  /** A bundle, by the beginning of its hash; absent or `latest`: the code that new runs begin on. */
+  readonly to?: string;
+  readonly dryRun?: boolean;
+  /** A run that is not at a safe point goes over when it comes to one. */
+  readonly whenSafe?: boolean;
+}
+
+export interface BulkMigrateRequest extends MigrateRequest {
+  readonly filter: RunFilterBody;
+  /** An empty filter means every run. */
+  readonly all?: boolean;
+}
+
+export interface BulkMigrateAnswer {
+  readonly dryRun: boolean;
+  readonly matched: number;
+  readonly outcomes: Readonly<Record<MigrationOutcome, number>>;
+  /** The first 1000. */
+  readonly runs: readonly MigrationReport[];
+}
+
+/** A bundle that is stored. */
+export interface DeploymentView {
+  readonly hash: string;
+  /** The file that it was made of. */
+  readonly entry: string;
+  /** ISO 8601; null where nobody wrote it down. */
+  readonly createdAt: string | null;
+  /** Runs of these services begin on it now. */
+  readonly services: readonly string[];
+  readonly bytes: number;
+  /** What its runs start from: the heap with the code loaded. One for each version of the engine. */
+  readonly bases: readonly { readonly hash: string; readonly bytes: number }[];
+  /** Runs that have it, by status. */
+  readonly runs: Readonly<Partial<Record<RunStatus, number>>>;
+}
+
+export interface DeploymentsAnswer {
+  readonly deployments: readonly DeploymentView[];
 }

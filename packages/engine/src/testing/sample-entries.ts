@@ -77,6 +77,10 @@ export function sampleJournal(): Entry[] {
     id += 1;
     entries.push({ kind: "command", ...next(), id, command: { type: "step", name: "fused" }, result });
   }
+  id += 1;
+  const safePoint = { point: "idle", kept: [], awakeables: 17 };
+  const command = { type: "step", name: "perdure.safePoint/idle", safePoint } as const;
+  entries.push({ kind: "command", ...next(), id, command, result: value("[]") });
   RESULTS.forEach((result, i) => entries.push({ kind: "completion", ...next(), id: i + 1, result }));
   RESULTS.forEach((payload, i) =>
     entries.push({ kind: "signal", ...next(), signal: i % 2 === 0 ? 17 : "näme", payload }),
