@@ -10,10 +10,11 @@ import {
   valueResult,
 } from "@perdure/protocol";
 
-import { createExecutor, type ExecutorOptions } from "../src/attempt/executor.ts";
+import type { ExecutorOptions } from "../src/attempt/executor.ts";
 import { createRegistry } from "../src/definitions/registry.ts";
 import type { AnyDefinition } from "../src/definitions/service.ts";
 import type { SdkPorts } from "../src/ports.ts";
+import { executorOfMode } from "./both-modes.ts";
 import { RUN_ID, START_TIME } from "./fake-engine.ts";
 
 export type Said = readonly [string, ...unknown[]];
@@ -39,7 +40,7 @@ export class Conversation {
 
   constructor(definition: AnyDefinition, options: ConversationOptions = {}) {
     const handler = options.handler ?? "go";
-    const executor = createExecutor(
+    const executor = executorOfMode(
       createRegistry([definition]),
       { ...this.#ports(), ...options.ports },
       { suspendAfterMs: Number.POSITIVE_INFINITY, ...options.executor },

@@ -125,6 +125,8 @@ export class TestWorld {
   readonly catalog: Catalog;
   readonly #options: TestWorldOptions;
   readonly #loop: Loop;
+  /** Of handlers in this process: the models of isolates are found by them, too. */
+  readonly #shared: SdkPorts;
   #isolated: IsolatedRuns | undefined = undefined;
   readonly #alarms: Alarm[] = [];
   #turns = 0;
@@ -143,10 +145,11 @@ export class TestWorld {
     this.catalog = new Catalog(this.registry, {
       deployment: (target) => this.#isolated?.deployment(target) ?? null,
     });
+    this.#shared = this.#ports(options.log);
     const isolates: Executor = { start: (start, replies) => this.#runs.start(start, replies) };
     this.#loop = new Loop({
       store: openMemoryStore(this.memory.storage),
-      executor: createRoutedExecutor(createExecutor(this.registry, this.#ports(options.log)), isolates),
+      executor: createRoutedExecutor(createExecutor(this.registry, this.#shared), isolates),
       environment: this.catalog,
       clock: this.#clock,
       scheduler: this.#scheduler,
@@ -175,6 +178,7 @@ export class TestWorld {
       images,
       mode,
       storage: this.memory.storage,
+      shared: this.#shared,
       ports: { now: () => this.memory.now, delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback) },
       log,
       around: (fn) => this.#counted(fn),
@@ -190,7 +194,10 @@ export class TestWorld {
 
   /** While a function of the host runs for an isolate, the world is not idle. */
   #counted(fn: HostFunction): HostFunction {
-    return (...args) => this.#whileRunning({ alarms: 0 }, () => fn(...args));
+    return (...args) => {
+      const running: RunningStep = { alarms: 0 };
+      return this.#whileRunning(running, () => this.#inStep.run(running, () => fn(...args)));
+    };
   }
 
   /** As a server does. Not waited for: the world may crash before it is answered. */
