@@ -261,6 +261,7 @@ describe("fork: a key of its own", () => {
         ["read", '"before"'],
         ["unknown", '"before"'],
       ]),
+      expected: new Map(),
       force: true,
     });
     replies.command(1, { type: "setState", key: "n", value: "1" });
@@ -301,6 +302,7 @@ describe("fork: a key of its own", () => {
       type: "editState",
       key: { service: "object", key: "full" },
       changes: new Map([["a", "1"]]),
+      expected: new Map(),
       force: false,
     });
     for (const key of ["busy", "full"])
@@ -408,6 +410,7 @@ describe("rewind", () => {
       type: "editState",
       key: { service: "object", key: "k" },
       changes: new Map([["n", "3"]]),
+      expected: new Map(),
       force: true,
     });
     expect(await openMemoryStore(world.storage).reader.images(run)).toEqual([]);

@@ -277,6 +277,31 @@ export interface ApprovalSummary {
   readonly askedAt: InstantText;
   readonly ageMs: number;
   readonly expiresAt: InstantText | null;
+  /** The run of the question itself: its end is the answer. */
+  readonly runId: RunId;
+  /** The run that waits for the answer; null: it was asked from outside. */
+  readonly askedBy: RunId | null;
+  /** What helps to decide, as the asker put it. A budget's question says here whose it is. */
+  readonly details: PayloadView;
+  /** How it ended; null while it is open, and where it was withdrawn. */
+  readonly decision: ApprovalDecisionView | null;
+}
+
+export interface ApprovalDecisionView {
+  /** Absent where it expired. */
+  readonly by?: string;
+  readonly at: InstantText;
+  readonly comment?: string;
+  /** What was approved instead of what was asked. */
+  readonly input?: PayloadView;
+}
+
+/** The answer to an approval; `input` goes with `approved` only. */
+export interface ApprovalAnswerRequest {
+  readonly decision: "approved" | "rejected";
+  readonly by: string;
+  readonly comment?: string;
+  readonly input?: JsonValue;
 }
 
 export interface ApprovalPage {
@@ -342,17 +367,46 @@ export interface AgentSessionsPage {
   readonly nextAfter: string | null;
 }
 
-export interface AgentSessionView {
+/** One session in a few words: what it does now, and what it has used. */
+export interface AgentSessionSummary {
   readonly agent: string;
   readonly session: string;
   /** `waiting`: it works, and what goes on is up to a person, a timer or another run. */
   readonly state: "idle" | "working" | "waiting" | "paused";
   /** The run that has the turn. */
   readonly turn: RunId | null;
+  /** What the turn waits for. */
+  readonly waits: readonly WaitView[];
   /** Messages that wait for a turn, or to be taken by the one that works. */
   readonly queued: number;
   /** Items in the transcript. */
   readonly items: number;
+  /** When something was said or done last; null: nothing was yet. */
+  readonly activeAt: InstantText | null;
+  /** Of all model calls in the transcript, those of sub-agents not among them. */
+  readonly usage: AgentUsageView;
+}
+
+export interface AgentUsageView {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly calls: number;
+  /** Of the calls whose price is known. */
+  readonly usd: number;
+  /** Calls whose price is not known. */
+  readonly unpriced: number;
+}
+
+export interface AgentSessionsAnswer {
+  /** Those at work first, then by their last messages. */
+  readonly sessions: readonly AgentSessionSummary[];
+  /** For `?offset=`; null: these are all. */
+  readonly nextOffset: number | null;
+}
+
+export interface AgentSessionView extends AgentSessionSummary {
+  /** Messages that were accepted and not seen yet, oldest first, at most a hundred. */
+  readonly pending: readonly PendingMessage[];
   readonly children: readonly {
     readonly name: string;
     readonly agent: string;
@@ -365,6 +419,35 @@ export interface AgentSessionView {
   readonly approvals: readonly ApprovalSummary[];
   /** As `GET /budgets/{id}` gives it; null: the agent has none. */
   readonly budget: { readonly id: string; readonly status: JsonValue } | null;
+}
+
+export interface PendingMessage {
+  readonly runId: RunId;
+  readonly text: string;
+  readonly policy: AgentMessagePolicy;
+  readonly from: string | null;
+  readonly at: InstantText;
+}
+
+/** What becomes of a message that comes while the agent is at work. */
+export type AgentMessagePolicy = "steer" | "interrupt" | "queue" | "collect" | "restart";
+
+export interface AgentMessageRequest {
+  readonly text: string;
+  readonly policy?: AgentMessagePolicy;
+  /** Who says it; absent: the user. */
+  readonly from?: string;
+}
+
+/** Items from the offset `to` on are called off. It waits for the turn that works. */
+export interface AgentRewindRequest {
+  readonly to: number;
+}
+
+/** Items before `at` (default: all) are taken along to a session that does not exist yet. */
+export interface AgentForkRequest {
+  readonly to: string;
+  readonly at?: number;
 }
 
 export interface RunFilterBody {

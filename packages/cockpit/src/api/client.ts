@@ -51,8 +51,8 @@ export class ApiClient {
     return this.#json<T>("GET", path, options);
   }
 
-  post<T>(path: string, body?: unknown): Promise<T> {
-    return this.#json<T>("POST", path, { body });
+  post<T>(path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<T> {
+    return this.#json<T>("POST", path, { body }, headers);
   }
 
   patch<T>(path: string, body: unknown): Promise<T> {
@@ -63,8 +63,13 @@ export class ApiClient {
     return (await this.open("GET", path, options)).text();
   }
 
-  async #json<T>(method: string, path: string, options: AskOptions): Promise<T> {
-    const response = await this.open(method, path, options);
+  async #json<T>(
+    method: string,
+    path: string,
+    options: AskOptions,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<T> {
+    const response = await this.open(method, path, options, headers);
     return (await response.json()) as T;
   }
 

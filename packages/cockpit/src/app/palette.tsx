@@ -1,10 +1,11 @@
 // The palette: by a few letters to any page, any recent run, and by a whole id to any run at all.
 
 import { Dialog } from "@base-ui/react/dialog";
-import { parseRunId } from "@perdure/protocol";
+import { parseRunId, type AgentSessionsAnswer } from "@perdure/protocol";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { Activity, Hash, SunMoon } from "lucide-react";
+import { Activity, Bot, Hash, SunMoon } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { useMessages } from "../i18n/use-messages.ts";
 import { isNoise } from "../live/own-services.ts";
@@ -12,10 +13,12 @@ import { useLive } from "../live/use-live.ts";
 import { targetText } from "../ui/run-link.tsx";
 import { StatusBadge } from "../ui/status-badge.tsx";
 import { visibleLine } from "../ui/visible-text.ts";
+import { useApi } from "./app-context.ts";
 import { PAGES } from "./navigation.ts";
 import { toggleTheme } from "./theme.ts";
 
 const RECENT_SHOWN = 50;
+const SESSIONS_SHOWN = 30;
 
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
   const t = useMessages().common;
@@ -62,12 +65,43 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
                   {t.keys.toggleTheme}
                 </Command.Item>
               </Command.Group>
+              <Sessions go={go} />
               <RecentRuns open={openRun} />
             </Command.List>
           </Command>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+/** Of agents: those that were at work last. */
+function Sessions({ go }: { readonly go: (action: () => void) => () => void }): ReactNode {
+  const t = useMessages();
+  const api = useApi();
+  const navigate = useNavigate();
+  const { data } = useQuery({
+    queryKey: ["agents", "palette"],
+    queryFn: async ({ signal }) =>
+      (await api.get<AgentSessionsAnswer>("/sessions", { query: { limit: SESSIONS_SHOWN, top: true }, signal }))
+        .sessions,
+  });
+  if (data === undefined || data.length === 0) return null;
+  return (
+    <Command.Group heading={t.common.palette.sessions}>
+      {data.map(({ agent, session, state }) => (
+        <Command.Item
+          key={`${agent}/${session}`}
+          className="popup-item"
+          value={`${agent}/${session}`}
+          onSelect={go(() => void navigate({ to: "/agents/$agent/$session", params: { agent, session } }))}
+        >
+          <Bot aria-hidden />
+          <span className="cut">{visibleLine(`${agent}/${session}`)}</span>
+          <span className="dim">{t.agents.state[state]}</span>
+        </Command.Item>
+      ))}
+    </Command.Group>
   );
 }
 

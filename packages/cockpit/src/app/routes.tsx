@@ -2,12 +2,15 @@
 // is all there is to know to show it again.
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { readAgentsSearch } from "../views/agents/agents-search.ts";
+import { readApprovalsSearch } from "../views/approvals/approvals-search.ts";
 import { readRunsSearch } from "../views/runs/runs-search.ts";
 import { readRunSearch } from "../views/run/run-search.ts";
 import { readSchedulesSearch } from "../views/schedules/schedules-search.ts";
 import { readServiceSearch, readServicesSearch } from "../views/services/services-search.ts";
 import { readSqlSearch } from "../views/sql/sql-search.ts";
 import { readStateSearch } from "../views/state/state-search.ts";
+import { readSessionSearch } from "../views/session/session-search.ts";
 import { parseSearch, searchText } from "./search-text.ts";
 import { Crashed, NotFound } from "./problem-pages.tsx";
 import { Shell } from "./shell.tsx";
@@ -75,7 +78,41 @@ const sql = createRoute({
   component: lazyRouteComponent(() => import("../views/sql/sql.tsx"), "Sql"),
 });
 
-const routeTree = root.addChildren([overview, runs, run, services, service, state, stateKey, schedules, sql]);
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  validateSearch: readAgentsSearch,
+  component: lazyRouteComponent(() => import("../views/agents/agents.tsx"), "Agents"),
+});
+
+const session = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$agent/$session",
+  validateSearch: readSessionSearch,
+  component: lazyRouteComponent(() => import("../views/session/session-page.tsx"), "SessionPage"),
+});
+
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: "/approvals",
+  validateSearch: readApprovalsSearch,
+  component: lazyRouteComponent(() => import("../views/approvals/approvals.tsx"), "Approvals"),
+});
+
+const routeTree = root.addChildren([
+  overview,
+  runs,
+  run,
+  agents,
+  session,
+  approvals,
+  services,
+  service,
+  state,
+  stateKey,
+  schedules,
+  sql,
+]);
 
 // The router's type is the tree of its routes.
 export function createAppRouter() {

@@ -3,7 +3,8 @@
 import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Menu as MenuIcon, Search } from "lucide-react";
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
-import { useMessages } from "../i18n/use-messages.ts";
+import { useApprovalWatch, useOpenApprovals } from "../approvals/open-approvals.ts";
+import { useFormat, useMessages } from "../i18n/use-messages.ts";
 import { useHotkeys, type Binding } from "../keys/use-hotkeys.ts";
 import { useLive, useLiveState } from "../live/use-live.ts";
 import { Button } from "../ui/button.tsx";
@@ -89,6 +90,7 @@ function Sidebar({ onFind }: { readonly onFind: () => void }): ReactNode {
             <Link key={to} to={to} activeOptions={{ exact: to === "/", includeSearch: false }}>
               <Icon aria-hidden />
               {t.nav[name]}
+              {name === "approvals" ? <OpenCount /> : null}
             </Link>
           ))}
         </nav>
@@ -98,6 +100,20 @@ function Sidebar({ onFind }: { readonly onFind: () => void }): ReactNode {
         </div>
       </aside>
     </>
+  );
+}
+
+/** How many questions are open. */
+function OpenCount(): ReactNode {
+  const t = useMessages().approvals;
+  const format = useFormat();
+  useApprovalWatch();
+  const { data } = useOpenApprovals();
+  if (data === undefined || data.length === 0) return null;
+  return (
+    <span className="count" title={t.count(data.length)}>
+      {format.number(data.length)}
+    </span>
   );
 }
 

@@ -2,6 +2,8 @@
 
 import { createSignal, type Signal } from "../api/signal.ts";
 import { en, type Messages } from "./messages.ts";
+import { agents } from "./zh/agents.ts";
+import { approvals } from "./zh/approvals.ts";
 import { common } from "./zh/common.ts";
 import { form } from "./zh/form.ts";
 import { overview } from "./zh/overview.ts";
@@ -12,7 +14,22 @@ import { services } from "./zh/services.ts";
 import { sql } from "./zh/sql.ts";
 import { state } from "./zh/state.ts";
 
-const zh: Messages = { common, form, overview, run, runs, schedules, services, sql, state };
+import { session } from "./zh/session.ts";
+
+const zh: Messages = {
+  agents,
+  approvals,
+  common,
+  form,
+  overview,
+  run,
+  runs,
+  schedules,
+  services,
+  session,
+  sql,
+  state,
+};
 
 export const LANGUAGES: Readonly<Record<Language, Messages>> = { en, zh };
 

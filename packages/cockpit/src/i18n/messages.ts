@@ -2,6 +2,8 @@
 //
 // A view has a part of its own, `i18n/<language>/<view>.ts`, which is named here and in `languages.ts`.
 
+import { agents } from "./en/agents.ts";
+import { approvals } from "./en/approvals.ts";
 import { common } from "./en/common.ts";
 import { form } from "./en/form.ts";
 import { overview } from "./en/overview.ts";
@@ -12,6 +14,21 @@ import { services } from "./en/services.ts";
 import { sql } from "./en/sql.ts";
 import { state } from "./en/state.ts";
 
-export const en = { common, form, overview, run, runs, schedules, services, sql, state };
+import { session } from "./en/session.ts";
+
+export const en = {
+  agents,
+  approvals,
+  common,
+  form,
+  overview,
+  run,
+  runs,
+  schedules,
+  services,
+  session,
+  sql,
+  state,
+};
 
 export type Messages = typeof en;

@@ -119,5 +119,5 @@ describe("the live store", () => {
       for (let at = 0; at < lines.length / 17 + 1; at += 1) frame();
     });
     expect(all).toBeLessThan(parsing * 12 + 20);
-  });
+  }, 60_000);
 });

@@ -62,3 +62,17 @@ export function useDeletedRuns(): ReadonlySet<RunId> {
   const { store } = useLive();
   return useSyncExternalStore(store.subscribe, store.deleted);
 }
+
+/** Called whenever the connection is back after it was lost. */
+export function useReturn(onReturn: () => void): void {
+  const { stream } = useLive();
+  const tell = useEffectEvent(onReturn);
+  useEffect(() => {
+    let wasLost = stream.state.get().kind === "reconnecting";
+    return stream.state.subscribe(() => {
+      const { kind } = stream.state.get();
+      if (kind === "live" && wasLost) tell();
+      wasLost = kind === "reconnecting";
+    });
+  }, [stream]);
+}

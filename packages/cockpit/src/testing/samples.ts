@@ -1,6 +1,6 @@
 // Records as the API tells them, for tests.
 
-import { encodeRunId, type EntryView, type RunId, type RunSummary } from "@perdure/protocol";
+import { encodeRunId, type ApprovalSummary, type EntryView, type RunId, type RunSummary } from "@perdure/protocol";
 
 const START = Date.UTC(2026, 0, 31, 12);
 
@@ -49,3 +49,25 @@ export function aStep(index: number, ms: number, change: Partial<CommandEntry> =
 }
 
 export const VALUE = { kind: "value", value: 1 } as const;
+
+export function anApproval(change: Partial<ApprovalSummary> = {}): ApprovalSummary {
+  return {
+    id: "a",
+    state: "open",
+    kind: "tool",
+    title: "Send it?",
+    agent: null,
+    session: null,
+    tool: null,
+    input: null,
+    approvers: null,
+    askedAt: at(0),
+    ageMs: 0,
+    expiresAt: null,
+    runId: runId(9_000),
+    askedBy: null,
+    details: null,
+    decision: null,
+    ...change,
+  };
+}

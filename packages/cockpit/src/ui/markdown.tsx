@@ -10,6 +10,13 @@ import { visibleText } from "./visible-text.ts";
 
 const COMPONENTS: Components = {
   a: ({ href, children }) => <SafeLink href={href}>{children}</SafeLink>,
+  // What is wider than the page is scrolled, by the keyboard too.
+  pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+  table: ({ children }) => (
+    <div className="table-scroll" tabIndex={0}>
+      <table>{children}</table>
+    </div>
+  ),
   img: ({ src, alt }) => <SafeLink href={typeof src === "string" ? src : undefined}>🖼 {alt ?? ""}</SafeLink>,
 };
 

@@ -5,6 +5,8 @@ import type { ReactElement, ReactNode } from "react";
 
 export interface MenuItem {
   readonly label: string;
+  /** What it means, in a sentence. */
+  readonly help?: string;
   readonly icon?: ReactNode;
   readonly isDanger?: boolean;
   readonly isDisabled?: boolean;
@@ -45,7 +47,14 @@ export function Menu({ trigger, groups, side = "bottom" }: MenuProps): ReactNode
                     onClick={item.onSelect}
                   >
                     {item.icon}
-                    {item.label}
+                    {item.help === undefined ? (
+                      item.label
+                    ) : (
+                      <span className="popup-text">
+                        <b>{item.label}</b>
+                        <span className="dim">{item.help}</span>
+                      </span>
+                    )}
                     {item.isChosen === true ? <span aria-hidden>✓</span> : null}
                   </Base.Item>
                 ))}

@@ -41,7 +41,7 @@ export function Failed({ error, onRetry }: { readonly error: Error; readonly onR
 export function Loading({ rows = 6 }: { readonly rows?: number }): ReactNode {
   const t = useMessages();
   return (
-    <div className="body" aria-busy="true" aria-label={t.common.loading}>
+    <div className="body" role="status" aria-busy="true" aria-label={t.common.loading}>
       {Array.from({ length: rows }, (_, at) => (
         <div
           key={at}

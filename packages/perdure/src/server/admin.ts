@@ -59,9 +59,9 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
     runRoutes(routes, runtime);
     actionRoutes(routes, runtime);
     stateRoutes(routes, runtime);
-    agentRoutes(routes, runtime);
     callRoutes(routes, runtime, options);
     scheduleRoutes(routes, runtime);
+    agentRoutes(routes, runtime, options);
     streamRoutes(routes, runtime, listener, options.heartbeatMs ?? HEARTBEAT_MS);
     cockpitRoutes(routes, options.cockpitFolder);
   });

@@ -59,16 +59,26 @@ export class ApprovalRoutes {
     }
   }
 
-  /** @throws what the handler says: ApprovalNotFoundError, ApprovalClosedError, NotAnApproverError, ValidationError. */
-  async #call<T>(id: string, handler: "show" | "answer", input?: unknown): Promise<T> {
-    // An id that cannot be one costs no run.
-    if (!isApprovalId(id) || this.#runtime.catalog.service(APPROVALS) === undefined)
-      throw new ApprovalNotFoundError(`there is no approval "${id}"`);
-    const target = { service: APPROVALS, key: id, handler };
-    const invalid = handler === "show" ? null : await this.#validate?.(target, input);
-    if (invalid !== null && invalid !== undefined) throw invalid;
-    return callHandler<T>(this.#runtime, target, input);
+  #call<T>(id: string, handler: "show" | "answer", input?: unknown): Promise<T> {
+    return callApproval<T>(this.#runtime, this.#validate, id, handler, input);
   }
+}
+
+/** @throws what the handler says: ApprovalNotFoundError, ApprovalClosedError, NotAnApproverError, ValidationError. */
+export async function callApproval<T>(
+  runtime: ServedRuntime,
+  validate: ValidateInput | undefined,
+  id: string,
+  handler: "show" | "answer",
+  input?: unknown,
+): Promise<T> {
+  // An id that cannot be one costs no run.
+  if (!isApprovalId(id) || runtime.catalog.service(APPROVALS) === undefined)
+    throw new ApprovalNotFoundError(`there is no approval "${id}"`);
+  const target = { service: APPROVALS, key: id, handler };
+  const invalid = handler === "show" ? null : await validate?.(target, input);
+  if (invalid !== null && invalid !== undefined) throw invalid;
+  return callHandler<T>(runtime, target, input);
 }
 
 /** A person with a browser asks, and no program. */

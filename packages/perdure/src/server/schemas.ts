@@ -90,6 +90,20 @@ const overlap: Json = { type: "string", enum: ["skip", "queue", "parallel", "can
 const catchUp: Json = { type: "string", enum: ["none", "latest", "all"] };
 const writeMode: Json = { type: "string", enum: ["allow", "ask", "deny"] };
 
+const messagePolicy: Json = { type: "string", enum: ["steer", "interrupt", "queue", "collect", "restart"] };
+
+const sessionSummary: Record<string, Json> = {
+  agent: text,
+  session: text,
+  state: { type: "string", enum: ["idle", "working", "waiting", "paused"] },
+  turn: orNull(text),
+  waits: list(ref("Wait")),
+  queued: count,
+  items: count,
+  activeAt: orNull(instant),
+  usage: ref("AgentUsage"),
+};
+
 const wait: Json = {
   ...object({
     kind: { type: "string", enum: ["timer", "run", "step", "promise", "awakeable", "signal", "time", "command"] },
@@ -181,13 +195,18 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
     agents: list(object({ name: text, description: orNull(text), sessions: count, open: count })),
   }),
   AgentSessions: object({ sessions: list(text), nextAfter: orNull(text) }),
+  AgentUsage: object({
+    inputTokens: count,
+    outputTokens: count,
+    calls: count,
+    usd: { type: "number" },
+    unpriced: count,
+  }),
+  AgentSessionSummary: object(sessionSummary),
+  AgentSessionList: object({ sessions: list(ref("AgentSessionSummary")), nextOffset: orNull(count) }),
   AgentSession: object({
-    agent: text,
-    session: text,
-    state: { type: "string", enum: ["idle", "working", "waiting", "paused"] },
-    turn: orNull(text),
-    queued: count,
-    items: count,
+    ...sessionSummary,
+    pending: list(object({ runId: text, text, policy: ref("MessagePolicy"), from: orNull(text), at: instant })),
     children: list(
       object({
         name: text,
@@ -201,6 +220,8 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
     approvals: list(ref("Approval")),
     budget: orNull(object({ id: text, status: ref("Budget") })),
   }),
+  MessagePolicy: { ...messagePolicy, description: "What becomes of it while the agent is at work. Default steer" },
+  Accepted: object({ runId: text, status: { type: "string", enum: ["accepted", "previouslyAccepted"] } }),
   StreamPage: object({
     items: list(object({ offset: count, at: instant, writer: orNull(text), item: {} })),
     start: count,
@@ -219,6 +240,10 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
     askedAt: instant,
     ageMs: count,
     expiresAt: orNull(instant),
+    runId: text,
+    askedBy: { ...orNull(text), description: "The run that waits for the answer" },
+    details: payload,
+    decision: orNull(object({ by: text, at: instant, comment: text, input: payload }, ["at"])),
   }),
   ApprovalPage: object({ approvals: list(ref("Approval")), nextCursor: orNull(count) }),
   AuditCheck: object({ chain: text, ok: { type: "boolean" }, count, head: text, at: count, why: text }, [
@@ -294,6 +319,33 @@ export const APPROVALS_QUERY: Json = closed({
   limit: limit(1_000, 100),
   cursor: { type: "integer", minimum: 0, description: "nextCursor of the page before" },
 });
+export const SESSIONS_QUERY: Json = closed({
+  agent: { type: "string", description: "Only this agent's" },
+  find: { type: "string", description: "Words that agent/session has" },
+  top: { type: "boolean", default: false, description: "Leaves out those below other sessions: of sub-agents" },
+  limit: limit(500, 100),
+  offset: { type: "integer", minimum: 0, default: 0, description: "nextOffset of the page before" },
+});
+export const MESSAGE_BODY: Json = closed(
+  {
+    text: { type: "string", minLength: 1 },
+    policy: messagePolicy,
+    from: { type: "string", minLength: 1, description: "Who says it; absent: the user" },
+  },
+  ["text"],
+);
+export const REWIND_BODY: Json = closed({ to: count }, ["to"]);
+export const FORK_BODY: Json = closed({ to: { type: "string", minLength: 1 }, at: count }, ["to"]);
+export const ANSWER_BODY: Json = closed(
+  {
+    decision: { type: "string", enum: ["approved", "rejected"] },
+    by: { type: "string", minLength: 1 },
+    comment: text,
+    input: { description: "What to do instead of what was asked" },
+  },
+  ["decision", "by"],
+);
+/** Checked by the route itself, as on the ingress. */
 export const STREAM_QUERY: Json = closed({
   from: { type: "string", description: "An offset, or `end`: only what comes. Default 0" },
   limit: { type: "string", description: "Items of the page, at most 1000. Default 100" },

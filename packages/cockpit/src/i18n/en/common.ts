@@ -95,6 +95,7 @@ export const common = {
     placeholder: "A page, a run's id, a service …",
     empty: "Nothing of that name. A run is found by its whole id.",
     pages: "Pages",
+    sessions: "Sessions of agents",
     runs: "Recent runs",
     actions: "Actions",
     openRun: (id: string): string => `Open run ${id}`,

@@ -95,6 +95,7 @@ export const common: Messages["common"] = {
     placeholder: "页面、运行 ID、服务…",
     empty: "没有匹配项。查找运行需要完整的 ID。",
     pages: "页面",
+    sessions: "智能体会话",
     runs: "最近的运行",
     actions: "操作",
     openRun: (id) => `打开运行 ${id}`,

@@ -89,7 +89,7 @@ function ApprovalLine({ approval }: { readonly approval: ApprovalSummary }): Rea
     <>
       <Badge tone="orange">{approval.kind === "budget" ? t.budget : t.approval}</Badge>
       <div>
-        <Link className="title" to="/runs" search={{ service: "perdure.approvals", key: approval.id }}>
+        <Link className="title" to="/approvals" search={{ id: approval.id }}>
           {visibleLine(approval.title)}
         </Link>
         <p className="dim cut">{visibleLine(who)}</p>

@@ -1,25 +1,11 @@
 // @vitest-environment jsdom
 import { expect, test } from "vitest";
-import type { ApprovalSummary } from "@perdure/protocol";
-import { aRun, at } from "../../testing/samples.ts";
+import { anApproval, aRun, at } from "../../testing/samples.ts";
 import { itemsOf } from "./attention-list.tsx";
 import { commandsFor } from "./empty-runtime.tsx";
 import { budgetRow } from "./use-overview.ts";
 
-const approval: ApprovalSummary = {
-  id: "a",
-  state: "open",
-  kind: "tool",
-  title: "Send it?",
-  agent: null,
-  session: null,
-  tool: null,
-  input: null,
-  approvers: null,
-  askedAt: at(50),
-  ageMs: 0,
-  expiresAt: null,
-};
+const approval = anApproval({ askedAt: at(50) });
 
 test("who has waited for a person for longest comes first; failures come last, the newest first", () => {
   const failed = (ms: number) => aRun(ms, { status: "failed", finishedAt: at(ms) });
