@@ -5,8 +5,8 @@ import { WORLD_KINDS, type WorldKind } from "./parameters.ts";
 import { runWorld } from "./world.ts";
 
 /** Of each kind; a world with agents takes ten times as long as another. */
-const WORLDS: Readonly<Record<WorldKind, number>> = { script: 1_500, sdk: 1_500, agents: 150 };
-const PER_TEST: Readonly<Record<WorldKind, number>> = { script: 250, sdk: 250, agents: 50 };
+const WORLDS: Readonly<Record<WorldKind, number>> = { script: 1_500, sdk: 1_500, snapshot: 100, agents: 150 };
+const PER_TEST: Readonly<Record<WorldKind, number>> = { script: 250, sdk: 250, snapshot: 50, agents: 50 };
 const asked = process.env["PERDURE_SIM_BASE"];
 const base = Number(asked ?? Date.now() % 1_000_000_000);
 /** Worlds with agents are young: here they are the same each time, and fresh ones are for `npm run sim -- --long`. */
