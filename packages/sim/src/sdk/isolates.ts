@@ -85,7 +85,11 @@ export function openIsolates(ports: IsolateSimPorts): IsolateExecutor {
       tailEntries: random.pick([0, 2]),
       tailRunMs: Number.POSITIVE_INFINITY, // Real time is no chance of the seed's (W2).
     },
-    ports: { now: ports.now, delay: ports.after },
+    ports: {
+      now: ports.now,
+      delay: ports.after,
+      randomBytes: (count) => Buffer.from(Array.from({ length: count }, () => random.int(0, 255))),
+    },
     log: ({ run, fields }) => {
       const { count, digest } = fields as { readonly count: number; readonly digest: number };
       ports.saw(run, count, digest);
