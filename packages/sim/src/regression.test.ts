@@ -36,7 +36,7 @@ const SEEDS = [
   },
 ] as const;
 
-/** Small ones, so that each kind of world is seen every time. A world with agents takes ten times as long as another. */
+/** Small ones, so that each kind of world is seen every time. A world with agents or isolates takes ten times as long as another. */
 const FIXED: Readonly<Record<WorldKind, number>> = { script: 100, sdk: 100, snapshot: 40, agents: 40 };
 
 describe("regression seeds", () => {
