@@ -1,6 +1,14 @@
 // One attempt, with the test in the engine's place: it reads what the attempt says and notifies it by hand.
 
-import { type Attempt, type Command, type Entry, type Result, VOID, valueResult } from "@perdure/protocol";
+import {
+  type Attempt,
+  type AttemptOrigin,
+  type Command,
+  type Entry,
+  type Result,
+  VOID,
+  valueResult,
+} from "@perdure/protocol";
 
 import type { ExecutorOptions } from "../src/attempt/executor.ts";
 import { createRegistry } from "../src/definitions/registry.ts";
@@ -20,6 +28,7 @@ export interface ConversationOptions {
   readonly ports?: Partial<SdkPorts>;
   readonly input?: string;
   readonly generation?: number;
+  readonly origin?: AttemptOrigin;
 }
 
 export class Conversation {
@@ -51,7 +60,7 @@ export class Conversation {
         createdAt: START_TIME,
         deployment: null,
         image: null,
-        origin: null,
+        origin: options.origin ?? null,
         entries,
         state: options.key === undefined ? null : new Map(),
         tries: 0,

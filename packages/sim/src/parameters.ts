@@ -53,7 +53,10 @@ export type OperatorAction =
   | "purge"
   | "settle"
   | "edit"
-  | "attach";
+  | "attach"
+  | "fork"
+  | "rewind"
+  | "name";
 
 export interface Parameters {
   readonly seed: number;
@@ -92,7 +95,7 @@ export interface Parameters {
 export const WORLD_KINDS = ["script", "sdk", "snapshot", "agents"] as const;
 export type WorldKind = (typeof WORLD_KINDS)[number];
 
-const ACTIONS: readonly OperatorAction[] = [
+const ACTIONS = [
   "signal",
   "cancel",
   "kill",
@@ -103,7 +106,7 @@ const ACTIONS: readonly OperatorAction[] = [
   "settle",
   "edit",
   "attach",
-];
+] as const satisfies readonly OperatorAction[];
 
 const OLD_FEATURES = FEATURES.filter((feature) => feature !== "stream");
 
@@ -154,9 +157,12 @@ export function drawParameters(seed: number, random: Random, kind: WorldKind): P
       idempotent: some(0.5, () => 0.4),
     },
     limits: drawLimits(random),
-    operator: Object.fromEntries(
-      ACTIONS.map((action) => [action, families && action === "cancel" ? 3 : some(0.5, () => 1)]),
-    ) as Record<OperatorAction, number>,
+    operator: {
+      ...(Object.fromEntries(
+        ACTIONS.map((action) => [action, families && action === "cancel" ? 3 : some(0.5, () => 1)]),
+      ) as Record<(typeof ACTIONS)[number], number>),
+      ...drawForks(random.split("forks")),
+    },
     operatorEveryMs: some(0.75, () => random.pick([15, 60, 250])),
     operatorBurstMax: random.pick([0, 0, 1, 4]),
     retention: random.chance(0.3)
@@ -167,6 +173,12 @@ export function drawParameters(seed: number, random: Random, kind: WorldKind): P
     agents: kind === "agents" ? drawAgents(random.split("agents")) : null,
     isolated: kind === "snapshot" ? drawIsolated(random.split("isolated")) : [],
   };
+}
+
+/** Apart, so that worlds without them are the ones that they were. */
+function drawForks(random: Random): Record<"fork" | "rewind" | "name", number> {
+  const some = (): number => (random.chance(0.35) ? 1 : 0);
+  return { fork: some(), rewind: some(), name: some() };
 }
 
 /** At least one. */

@@ -1,25 +1,39 @@
 import { describe, expect, test } from "vitest";
+import type { StepInfo } from "@perdure/sdk/host-side";
 import { HostFunctionMissingError, TerminalError } from "@perdure/protocol";
-import { INFO } from "@perdure/sdk/host-side";
-import { callHost, type HostFunction } from "./host-calls.ts";
+import type { CallWord, WireHandle } from "@perdure/sdk/wire";
+import { HostCall, type HostFunction } from "./host-calls.ts";
 
-interface Seen {
+const TARGET = "src/desk.ts#hands";
+
+interface Begun {
+  readonly call: HostCall;
+  readonly outcome: ReturnType<HostCall["run"]>;
   readonly appended: unknown[];
-  readonly controller: AbortController;
+  readonly said: CallWord[];
 }
 
-async function call(
-  fn: HostFunction | undefined,
+function begin(
+  functions: Readonly<Record<string, HostFunction>>,
   args: readonly unknown[] = [],
-  seen: Seen = { appended: [], controller: new AbortController() },
-): ReturnType<typeof callHost> {
-  const functions = new Map<string, HostFunction>([["src/desk.ts#other", () => null]]);
-  if (fn !== undefined) functions.set("src/desk.ts#hands", fn);
-  return callHost(functions, "src/desk.ts#hands", args, {
-    replies: { append: (...all) => void seen.appended.push(all) },
-    signal: seen.controller.signal,
-  });
+  handles: readonly WireHandle[] = [],
+): Begun {
+  const appended: unknown[] = [];
+  const said: CallWord[] = [];
+  const call = new HostCall(
+    { target: TARGET, args, handles },
+    {
+      functions: new Map(Object.entries(functions)),
+      values: new Map(),
+      replies: { append: (...all: unknown[]) => void appended.push(all) },
+      say: (word) => void said.push(word),
+    },
+  );
+  return { call, outcome: call.run(), appended, said };
 }
+
+const call = (fn: HostFunction): ReturnType<HostCall["run"]> =>
+  begin({ "src/desk.ts#other": () => null, [TARGET]: fn }).outcome;
 
 describe("what a guest gets of a function", () => {
   test.each([
@@ -58,41 +72,63 @@ describe("what a guest gets of a function", () => {
   });
 
   test("a function that is not there pauses the run, and says what is there", async () => {
-    const outcome = await call(undefined);
+    const outcome = await begin({ "src/desk.ts#other": () => null }).outcome;
     expect(outcome).toMatchObject({ kind: "failure", failure: { errorCode: HostFunctionMissingError.code } });
     expect(JSON.stringify(outcome)).toContain(
       "calls hands of src/desk.ts, which this deployment does not have: it exports other",
     );
-    const nowhere = await callHost(new Map(), "gone.ts#f", [], {
-      replies: { append: () => undefined },
-      signal: new AbortController().signal,
+    expect(JSON.stringify(await begin({}).outcome)).toContain("no such module is loaded here");
+  });
+
+  test("what it yields, piece by piece, until the attempt is over", async () => {
+    const gate = Promise.withResolvers<void>();
+    const begun = begin({
+      [TARGET]: async function* () {
+        yield 1;
+        yield { two: 2 };
+        await gate.promise;
+        yield 3;
+      },
     });
-    expect(JSON.stringify(nowhere)).toContain("no such module is loaded here");
+    await new Promise((resolve) => void setImmediate(resolve));
+    expect(begun.said).toEqual([
+      { kind: "item", value: 1 },
+      { kind: "item", value: { two: 2 } },
+    ]);
+    begun.call.abort("over");
+    gate.resolve();
+    expect(await begun.outcome).toEqual({ kind: "done" });
+    expect(begun.said).toHaveLength(2);
   });
 });
 
 describe("a step's info among the arguments", () => {
-  const wire = { [INFO]: { command: 4, attempt: 2, idempotencyKey: "run-4" } };
-
   test("is one here too: its key, its try, a signal, and streams that are written as that try", async () => {
-    const seen: Seen = { appended: [], controller: new AbortController() };
-    const outcome = await call(
-      (first, info) => {
-        const { idempotencyKey, attempt, signal, stream } = info as {
-          idempotencyKey: string;
-          attempt: number;
-          signal: AbortSignal;
-          stream: (name: string) => { write(...items: readonly unknown[]): void };
-        };
-        stream("tokens").write("a", { b: 1 });
-        seen.controller.abort("enough");
-        stream("tokens").write("not heard");
-        return [first, idempotencyKey, attempt, signal.aborted];
+    const info: WireHandle = {
+      at: [1],
+      kind: "info",
+      command: 4,
+      attempt: 2,
+      idempotencyKey: "run-4",
+      signal: { number: 1 },
+    };
+    const gate = Promise.withResolvers<void>();
+    const begun = begin(
+      {
+        [TARGET]: async (first, given) => {
+          const { idempotencyKey, attempt, signal, stream } = given as StepInfo;
+          stream("tokens").write("a", { b: 1 });
+          await gate.promise;
+          stream("tokens").write("not heard");
+          return [first, idempotencyKey, attempt, signal.aborted];
+        },
       },
-      ["plain", wire],
-      seen,
+      ["plain", null],
+      [info],
     );
-    expect(outcome).toEqual({ kind: "value", value: ["plain", "run-4", 2, true] });
-    expect(seen.appended).toEqual([["tokens", ['"a"', '{"b":1}'], "4.2"]]);
+    begun.call.fired(1, { name: "AbortError", message: "enough" });
+    gate.resolve();
+    expect(await begun.outcome).toEqual({ kind: "value", value: ["plain", "run-4", 2, true] });
+    expect(begun.appended).toEqual([["tokens", ['"a"', '{"b":1}'], "4.2"]]);
   });
 });

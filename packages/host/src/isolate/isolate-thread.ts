@@ -72,6 +72,7 @@ export class IsolateThread {
   readonly #waiting = new Set<Live>();
   readonly #ports: ThreadPorts;
   #cancelSweep: (() => void) | undefined = undefined;
+  #turns = 0;
   /** So many are to be let go as soon as they wait. */
   #roomOwed = 0;
 
@@ -92,6 +93,11 @@ export class IsolateThread {
     this.#ports = ports;
   }
 
+  /** So far. */
+  get turns(): number {
+    return this.#turns;
+  }
+
   hear(message: ToThread): void {
     switch (message.type) {
       case "base":
@@ -105,6 +111,11 @@ export class IsolateThread {
         return;
       case "notify":
         this.#with(message.attempt, (live) => this.#notify(live, message.entries));
+        return;
+      case "callSaid":
+        this.#with(message.attempt, (live) =>
+          this.#turn(live, { type: "callSaid", call: message.call, said: message.said }),
+        );
         return;
       case "callEnded":
         this.#with(message.attempt, (live) => this.#callEnded(live, message.call, message.outcome));
@@ -213,6 +224,7 @@ export class IsolateThread {
 
   #turn(live: Live, event: GuestEventBody): void {
     let outbox: Outbox;
+    this.#turns += 1;
     const began = process.threadCpuUsage();
     try {
       outbox = live.instance.turn({ ...event, now: this.#ports.now() });

@@ -18,7 +18,7 @@ import type { AttemptStart, Entry, Payload } from "@perdure/protocol";
 import { assert } from "@perdure/protocol";
 import type { AttemptOptions } from "../attempt/replay-attempt.ts";
 import { ReplayAttempt } from "../attempt/replay-attempt.ts";
-import { ReplayableRandom } from "../attempt/prng.ts";
+import { IdentityRandom } from "../attempt/identity.ts";
 import { Turns } from "../attempt/turns.ts";
 import { unknownTarget } from "../attempt/unknown-target.ts";
 import { resolveRetry } from "../definitions/manifest.ts";
@@ -40,7 +40,7 @@ export class Guest {
   readonly calls: GuestCalls;
   readonly #registry: Registry;
   #attempt: ReplayAttempt | undefined = undefined;
-  #random: ReplayableRandom | undefined = undefined;
+  #random: IdentityRandom | undefined = undefined;
 
   constructor(registry: Registry, host: HostFunctions) {
     this.#registry = registry;
@@ -82,6 +82,9 @@ export class Guest {
       case "notify":
         this.#attempt?.notify(event.entries);
         return;
+      case "callSaid":
+        this.ports.inStep(() => this.calls.said(event.call, event.said));
+        return;
       case "callEnded":
         this.ports.inStep(() => this.calls.ended(event.call, event.outcome));
         return;
@@ -115,7 +118,6 @@ export class Guest {
 
   #start(wire: WireStart): void {
     const start = fromWireStart(wire);
-    this.#random = new ReplayableRandom(start.run);
     this.ports.delivering(start.createdAt);
     const options: AttemptOptions = {
       ports: this.ports,
@@ -127,6 +129,7 @@ export class Guest {
     };
     const attempt = new ReplayAttempt(start, this.outbox, options);
     this.#attempt = attempt;
+    this.#random = new IdentityRandom(attempt.identity);
     const spec =
       start.service === REHEARSAL
         ? rehearsal.specs.get(start.handler)

@@ -30,12 +30,14 @@ export function createSdkExecutor(ports: SdkSimPorts): Executor {
   const { random, settings } = ports;
   const executing = new Map<RunId, number>();
   const generations = new Map<RunId, number>();
+  let begun = "" as RunId;
   let step: { readonly run: RunId; readonly command: number } | null = null;
   const definitions = defineHandlers({
     programOf: (_, number) => ports.programs[number],
     idempotentId: ports.idempotentId,
     workflowId: ports.workflowId,
-    saw: (ctx, count, digest) => ports.saw(ctx.runId, count, digest),
+    saw: (_, run, count, digest) => ports.saw(run, count, digest),
+    itself: () => begun,
     fails: () => random.chance(ports.attemptFails()),
     execute: (run, node) => {
       const command = step?.run === run ? step.command : (executing.get(run) ?? 0);
@@ -49,6 +51,10 @@ export function createSdkExecutor(ports: SdkSimPorts): Executor {
     afterMicrotasks: (callback) => process.nextTick(callback),
     delay: (ms, callback) => ports.after(ms, callback),
     createAbortController: () => new AbortController(),
+    runHandler: (scope, body) => {
+      begun = scope.run;
+      return body();
+    },
     runStep: (scope, body) => {
       step = scope;
       executing.set(scope.run, scope.command);

@@ -17,7 +17,8 @@ const definitions: Definitions = defineHandlers({
   idempotentId: (target, key) => ids.idempotentId(target, key),
   workflowId: (service, key) => ids.workflowId(service, key),
   execute: (_, node, info) => execute(info, node),
-  saw: (ctx, count, digest) => ctx.log.debug(SAW, { count, digest }),
+  saw: (ctx, _, count, digest) => ctx.log.debug(SAW, { count, digest }),
+  itself: (ctx) => ctx.runId,
   fails: () => false, // No code of an isolate knows another chance than its run's; faults come from outside.
 });
 
