@@ -20,6 +20,9 @@ export function priceOf(ctx: Context, models: readonly ModelRef[]): Promise<Toke
   return Promise.resolve(dearestPrice(models, internalsOf(ctx).ports.now()));
 }
 
+/** Code that has run once before a run begins, where that is worth something: runs in Node share what they warm up. */
+export function warmUp(_code: () => void): void {}
+
 /** Any model will do here. */
 export function checkModels(_models: readonly ModelRef[], _who: string): void {}
 
