@@ -8,7 +8,7 @@ import { ASK, PRICE, type WireAsk, type WireModel } from "./model-ask.ts";
 import { modelName, type ModelRef } from "./resolver.ts";
 import type { ModelAnswer } from "./types.ts";
 
-export const askModel: typeof here.askModel = async (ctx, ask, info, signals = {}) => {
+export const askModel: typeof here.askModel = async (ctx, ask, info, signals) => {
   const wire: WireAsk = { ...ask, models: ask.models.map(wired) };
   return (await hostOf(ctx)(ASK, [wire, info, signals])) as ModelAnswer;
 };

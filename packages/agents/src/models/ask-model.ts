@@ -11,7 +11,7 @@ import type { ModelRef } from "./resolver.ts";
 import type { ModelAnswer } from "./types.ts";
 
 /** Within a step. @throws as `ModelGateway.call` does. */
-export function askModel(ctx: Context, ask: ModelAsk, info: StepInfo, signals: AskSignals = {}): Promise<ModelAnswer> {
+export function askModel(ctx: Context, ask: ModelAsk, info: StepInfo, signals: AskSignals): Promise<ModelAnswer> {
   return askAt(internalsOf(ctx).ports, ask, info, signals);
 }
 

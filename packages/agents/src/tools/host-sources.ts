@@ -36,7 +36,8 @@ function toolset(source: ToolSource, tools: readonly OfferedTool[]): Readonly<Re
 }
 
 function described(source: ToolSource, offered: OfferedTool, shown: readonly [string, AnyTool] | undefined): HostTool {
-  const [name, { approval = undefined }] = shown ?? [offered.name, {}];
+  const [name, tool] = shown ?? [offered.name, undefined];
+  const approval = tool?.approval;
   if (typeof approval === "function")
     throw new DefinitionError(
       `the tool "${name}" of source "${source.source}" decides by a function whether a person is asked, and the agent lives in ` +
