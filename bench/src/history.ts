@@ -3,11 +3,9 @@
 // The time of one durable step in runs whose journals have 10, 1,000 and 100,000 entries. All three runs live in one
 // server and measure in turn, round after round, so that a slow moment falls on all alike. Figures are medians.
 
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type BenchOptions, type Figures, median, progress, round } from "./bench.ts";
 import { removeDirectory, startModule, temporaryDirectory, within } from "./children.ts";
+import { listenForReports } from "./reports.ts";
 
 const LENGTHS = [10, 1_000, 100_000];
 
@@ -21,7 +19,7 @@ export async function run(options: BenchOptions): Promise<Figures> {
   const rounds = options.long ? 15 : 5;
   const stepsPerRound = options.long ? 200 : 100;
   const data = temporaryDirectory("history");
-  const reports = await listen();
+  const reports = await listenForReports<Report>();
   const server = await startModule<{ url: string }>("perdure", new URL("perdure/server.ts", import.meta.url), [data]);
   try {
     const samples = new Map<number, number[]>(LENGTHS.map((length) => [length, []]));
@@ -62,28 +60,4 @@ async function signal(url: string, run: string, round: number): Promise<void> {
     body: String(round),
   });
   if (!answer.ok) throw new Error(`the signal was refused: ${await answer.text()}`);
-}
-
-/** Takes the reports of the runs, in order. */
-async function listen(): Promise<{ url: string; next(): Promise<Report>; close(): void }> {
-  const queue: Report[] = [];
-  let wake = (): void => undefined;
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk) => (body += String(chunk)));
-    request.on("end", () => {
-      queue.push(JSON.parse(body) as Report);
-      response.end();
-      wake();
-    });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    async next() {
-      while (queue.length === 0) await new Promise<void>((resolve) => (wake = resolve));
-      return queue.shift() as Report;
-    },
-    close: () => server.close(),
-  };
 }

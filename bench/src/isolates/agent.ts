@@ -1,14 +1,14 @@
-// A research agent by hand: ten turns, each a request to a model and a look at a page, and a transcript that it keeps in its
-// heap. After that it waits for words, and each makes it wait again. The same handler twice: remembered by its memory, and
-// by its journal.
+// Handlers for isolates, each twice: remembered by its memory (`snapshot…`), and by its journal (`journal…`).
 
 import { service, type Context } from "perdure";
-import { askModel, readPage } from "./hands.ts";
+import { askModel, readPage, seen } from "./hands.ts";
 
 export interface Research {
   readonly topic: string;
   readonly turns: number;
-  /** It waits for words at the end; else it ends. */
+  /** Of the model, before it answers. */
+  readonly pauseMs: number;
+  /** It waits for words at the end, and each makes it wait again; else it ends. */
   readonly stays: boolean;
 }
 
@@ -17,10 +17,14 @@ interface Message {
   readonly text: string;
 }
 
-async function research(ctx: Context, { topic, turns, stays }: Research): Promise<{ messages: number; words: number }> {
+/** A research agent by hand: turns of a request to a model and a look at a page, and a transcript kept in the heap. */
+async function research(
+  ctx: Context,
+  { topic, turns, pauseMs, stays }: Research,
+): Promise<{ messages: number; words: number }> {
   const transcript: Message[] = [{ role: "user", text: topic }];
   for (let turn = 0; turn < turns; turn += 1) {
-    const answer = await ctx.step(`model ${turn}`, () => askModel(topic, transcript.length));
+    const answer = await ctx.step(`model ${turn}`, () => askModel(topic, transcript.length, pauseMs));
     transcript.push({ role: "assistant", text: answer.text });
     const text = await ctx.step(`page ${turn}`, () => readPage(answer.page));
     transcript.push({ role: "tool", text });
@@ -34,5 +38,25 @@ async function research(ctx: Context, { topic, turns, stays }: Research): Promis
   return { messages: transcript.length, words };
 }
 
-export const remembered = service("remembered", { research }, { memory: "snapshot" });
-export const replayed = service("replayed", { research });
+export interface Growth {
+  readonly entries: number;
+}
+
+const PARALLEL = 250;
+
+/** A run whose journal grows to a wanted length, and that then says when it sees a signal. */
+async function grow(ctx: Context, { entries }: Growth): Promise<void> {
+  // A step begun beside others takes two entries, its command and its result; the last of a group only one.
+  for (let filled = 0; filled < entries; ) {
+    const count = Math.min(PARALLEL, Math.max(1, Math.ceil((entries - filled) / 2)));
+    await Promise.all(Array.from({ length: count }, (_, index) => ctx.step(`fill ${index}`, () => index)));
+    filled += Math.max(1, count * 2 - 1);
+  }
+  for await (const round of ctx.signals<number>("round")) {
+    if (round < 0) return;
+    await ctx.step("seen", () => seen());
+  }
+}
+
+export const inSnapshots = service("snapshot", { research, grow }, { memory: "snapshot" });
+export const inJournals = service("journal", { research, grow });

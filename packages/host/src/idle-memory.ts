@@ -31,8 +31,13 @@ export interface Heap {
 
 const ownHeap: Heap = {
   total: () => process.memoryUsage().heapTotal,
-  collect: () => collector()({ type: "major", execution: "sync", flavor: "last-resort" }),
+  collect: collectGarbage,
 };
+
+/** Of this thread: collects everything and returns the pages. */
+export function collectGarbage(): void {
+  collector()({ type: "major", execution: "sync", flavor: "last-resort" });
+}
 
 /** @param batches how many batches have been decided so far. */
 export function returnIdleMemory(batches: () => number, heap: Heap = ownHeap): { stop(): void } {

@@ -140,9 +140,13 @@ export class Instance {
       return new IsolateLimitError(
         `the code ran for ${this.#limits.turnMs} ms without waiting for anything: an isolate is for thinking, not for computing; put heavy work into a "use host" module or a service`,
       );
-    if (error instanceof GuestError && error.message.includes("out of memory"))
-      return new IsolateLimitError(`the code needs more memory than the ${machine.memory.length} bytes that it has`);
-    return error;
+    if (!(error instanceof GuestError) || error.name !== "InternalError") return error;
+    // What the engine itself gives up, code cannot catch.
+    return new IsolateLimitError(
+      error.message.includes("out of memory")
+        ? `the code needs more memory than the ${machine.memory.length} bytes that it has`
+        : `the code made more than the JavaScript engine of isolates can hold: ${error.message}`,
+    );
   }
 }
 

@@ -69,6 +69,7 @@ export class IsolateThread {
   readonly #waiting = new Set<Live>();
   readonly #ports: ThreadPorts;
   #cancelSweep: (() => void) | undefined = undefined;
+  #turns = 0;
   /** So many are to be let go as soon as they wait. */
   #roomOwed = 0;
 
@@ -83,6 +84,11 @@ export class IsolateThread {
     this.#options = options;
     this.#say = say;
     this.#ports = ports;
+  }
+
+  /** So far. */
+  get turns(): number {
+    return this.#turns;
   }
 
   hear(message: ToThread): void {
@@ -211,6 +217,7 @@ export class IsolateThread {
 
   #turn(live: Live, event: GuestEventBody): void {
     let outbox: Outbox;
+    this.#turns += 1;
     const began = process.threadCpuUsage();
     try {
       outbox = live.instance.turn({ ...event, now: this.#ports.now() });

@@ -86,5 +86,5 @@ function rehearsed(
   rehearse(turn);
   scrub(machine);
   const { spans } = spansOf(machine.memory, memory, registers.stackPointer);
-  return { ...registers, memory, dictionary: spans };
+  return { ...registers, memory, dictionary: new Uint8Array(spans) };
 }

@@ -2,6 +2,7 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "@perdure/protocol";
+import { collectGarbage } from "../idle-memory.ts";
 import { loadEngine } from "./engine.ts";
 import { IsolateThread } from "./isolate-thread.ts";
 import type { FromThread, ThreadOptions, ToThread } from "./thread-messages.ts";
@@ -23,4 +24,16 @@ const thread = new IsolateThread(await loadEngine(), workerData as ThreadOptions
 port.on("message", (messages: readonly ToThread[]) => {
   for (const message of messages) thread.hear(message);
 });
-setInterval(() => thread.trim(), TRIM_EVERY_MS).unref();
+
+// What a burst has left is garbage that nothing collects once nothing runs: machines of a megabyte each, above all.
+let [seen, collected] = [0, 0];
+const trim = (): void => {
+  thread.trim();
+  const { turns } = thread;
+  if (turns === seen && turns !== collected) {
+    collectGarbage();
+    collected = turns;
+  }
+  seen = turns;
+};
+setInterval(trim, TRIM_EVERY_MS).unref();

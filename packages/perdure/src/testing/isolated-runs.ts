@@ -147,6 +147,8 @@ const NEVER: Partial<ImagePolicy> = {
   everyEntries: Number.POSITIVE_INFINITY,
   afterCallMs: Number.POSITIVE_INFINITY,
   warmMax: Number.POSITIVE_INFINITY,
+  tailEntries: Number.POSITIVE_INFINITY,
+  tailRunMs: Number.POSITIVE_INFINITY,
 };
 
 function policyOf(images: TestImages): Partial<ImagePolicy> {

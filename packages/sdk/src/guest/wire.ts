@@ -158,9 +158,24 @@ export interface GuestEntryPoints {
 const BYTES = "~bytes";
 
 export function toWire(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    part instanceof Uint8Array ? { [BYTES]: bytesToBase64(part) } : part,
-  );
+  return mayHoldBytes(value, 0)
+    ? JSON.stringify(value, (_key, part: unknown) =>
+        part instanceof Uint8Array ? { [BYTES]: bytesToBase64(part) } : part,
+      )
+    : JSON.stringify(value);
+}
+
+/** What is deeper is not looked at: it may go round in circles, which whoever writes it finds out. */
+const DEPTH_MAX = 64;
+
+/** A replacer is called for every value, and makes a text cost three times as much: most have no bytes. */
+function mayHoldBytes(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (value instanceof Uint8Array || depth > DEPTH_MAX || "toJSON" in value) return true;
+  if (Array.isArray(value)) return value.some((part) => mayHoldBytes(part, depth + 1));
+  for (const name in value)
+    if (mayHoldBytes((value as Readonly<Record<string, unknown>>)[name], depth + 1)) return true;
+  return false;
 }
 
 export function fromWire(text: string): unknown {
