@@ -9,7 +9,9 @@ import { SummaryReporter } from "./tools/summary-reporter.ts";
 //   contract  *.contract.test.ts: one port's contract suite on one implementation
 //   sim       the simulator's tests and its fixed seeds
 //   e2e       packages/*/test and examples/*/test: several packages, real processes
+//   browser   packages/cockpit/test/browser: the cockpit in a real browser, over a real server
 const conditions = ["perdure-source", ...defaultServerConditions];
+const BROWSER_TESTS = "packages/cockpit/test/browser/**/*.test.ts";
 const never = ["**/node_modules/**", "**/dist/**"];
 
 export default defineConfig({
@@ -45,9 +47,20 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts"],
-          exclude: [...never, "packages/sim/**"],
+          exclude: [...never, "packages/sim/**", BROWSER_TESTS],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: [BROWSER_TESTS],
+          exclude: never,
+          globalSetup: "packages/cockpit/test/support/global-setup.ts",
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
     ],

@@ -98,6 +98,7 @@ async function buildCockpit() {
   return true;
 }
 
+process.env.NODE_ENV = "production"; // Whoever starts this: React brings less then.
 const since = Date.now();
 const didBuild = await buildCockpit();
 if (didBuild) console.log(`perdure: built the cockpit in ${((Date.now() - since) / 1000).toFixed(1)} s`);

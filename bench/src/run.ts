@@ -18,6 +18,7 @@ const benches: Record<string, string> = {
   turns: "what the 10th, the 100th and the 1,000th turn of a session write",
   fairness: "a key's model calls beside 10,000 that another key has waiting",
   budget: "50 sub-agents under one budget, kill -9 in between",
+  cockpit: "the cockpit in a browser: frames at 1,000 events a second, long journals, first visits, 100,000 runs",
   turn: "a turn of an agent over HTTP, beside its peers",
   snapshot: "images of agents: size, capture, restore, restores a minute",
   idle: "memory and disk of 100 and of 100,000 agents that wait in their images",

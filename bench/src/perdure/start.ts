@@ -13,6 +13,7 @@ export interface PerdureOptions {
 
 export interface RunningPerdure {
   readonly url: string;
+  readonly admin: string;
   readonly data: string;
   /** Processor time of the process that runs now. */
   cpuMs(): number;
@@ -50,6 +51,7 @@ export async function startPerdure({ handlers, env }: PerdureOptions): Promise<R
   }
   return {
     url: `http://127.0.0.1:${port}`,
+    admin: `http://127.0.0.1:${adminPort}`,
     data,
     cpuMs: () => cpuMs(server),
     async kill() {

@@ -15,6 +15,7 @@ import { RESEARCHER, WRITER } from "./instructions.ts";
 export const writer = agent("writer", {
   description: "Writes a report in Markdown from findings and their sources, and from nothing else.",
   model: desk.model,
+  memory: desk.MEMORY,
   instructions: WRITER,
   maxOutputTokens: 4_000,
 });
@@ -22,6 +23,7 @@ export const writer = agent("writer", {
 export const researcher = agent("researcher", {
   description: "Answers questions from a folder of documents, and publishes cited reports.",
   model: desk.model,
+  memory: desk.MEMORY,
   instructions: RESEARCHER,
   tools: {
     search: tool({
@@ -48,8 +50,9 @@ export const researcher = agent("researcher", {
       retry: desk.RETRY,
     }),
   },
-  budget: { tokens: desk.settings.budgetTokens, usd: 2, unknownPrice: "allow" },
+  budget: { tokens: desk.BUDGET_TOKENS, usd: 2, unknownPrice: "allow" },
   maxOutputTokens: 4_000,
   // What says nothing of its own policy is judged by the model: a change of course steers, "forget that, …" begins anew.
-  onArrival: ({ text, policy }, { ctx, task }) => policy ?? ctx.step("relevance", desk.relevance(task, text)),
+  onArrival: ({ text, policy }, { ctx, task }) =>
+    policy ?? ctx.step("relevance", (info) => desk.relevance(task, text, info)),
 });

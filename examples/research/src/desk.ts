@@ -2,6 +2,10 @@
 // ======================================================================================
 // Each function here is one effect. It happens once per result in the journal, is noted in the ledger outside of it, and may
 // be hit by an injected failure; agent.ts knows nothing of all that.
+//
+// It runs in Node also where the agents themselves live in isolates: that is what the directive says.
+
+"use host";
 
 import { createHash } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
@@ -10,16 +14,17 @@ import { join } from "node:path";
 import { TerminalError, type StepInfo, type ToolInfo } from "perdure";
 
 import { CorpusError, openLibrary, type Library } from "./corpus/library.ts";
-import { createInjection, parsePlan } from "./inject.ts";
 import { writeLine } from "./ledger.ts";
-import { chooseModel } from "./model/choose.ts";
 import { askRelevance, type Relevance } from "./model/relevance.ts";
 import { problemsOf } from "./report.ts";
-import { readSettings } from "./settings.ts";
+import { injection, model, settings } from "./setup.ts";
 
-export const settings = readSettings(process.env);
-const injection = createInjection(parsePlan(settings.inject), settings.data);
-export const { model, label } = chooseModel(settings, injection);
+export { model } from "./setup.ts";
+
+/** How the agents' turns are remembered. */
+export const MEMORY = settings.memory;
+/** What a session and its sub-agents may use. */
+export const BUDGET_TOKENS = settings.budgetTokens;
 
 /** A tool's failure is tried again soon; after the last try the model is told of it. */
 export const RETRY = { initial: "200ms", maxAttempts: 10 } as const;
@@ -77,9 +82,9 @@ function fileName(title: string, idempotencyKey: string): string {
   return `${[...words.slice(0, 8), hash].join("-")}.md`;
 }
 
-/** What a message means for the work that is under way: the model's own judgement, as the closure of a step. */
-export function relevance(task: string, message: string): (info: StepInfo) => Promise<Relevance> {
-  return ({ idempotencyKey, signal }) => askRelevance(model, task, message, { idempotencyKey, signal });
+/** What a message means for the work that is under way: the model's own judgement. */
+export function relevance(task: string, message: string, { idempotencyKey, signal }: StepInfo): Promise<Relevance> {
+  return askRelevance(model, task, message, { idempotencyKey, signal });
 }
 
 async function library(): Promise<Library> {

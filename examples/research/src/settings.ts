@@ -4,6 +4,7 @@
 //   OPENAI_API_KEY, ANTHROPIC_API_KEY   a language model answers; OPENAI_BASE_URL names another endpoint that speaks its API
 //   RESEARCH_CORPUS   the folder to search; default: this project's own documents
 //   RESEARCH_TOKENS   what a session with its sub-agents may use before a person is asked; default 300000
+//   RESEARCH_MEMORY   journal (the default) or snapshot: how the agents' turns are remembered
 //   RESEARCH_INJECT   failures to inject, see inject.ts
 //   RESEARCH_PACE     how long the extractive model takes for an answer; default 1s, 0 for no time at all
 //   RESEARCH_DATA     where reports, the ledger and the crash marker go; default .perdure/research
@@ -31,6 +32,7 @@ export interface Settings {
   readonly data: string;
   readonly ledger: string;
   readonly budgetTokens: number;
+  readonly memory: "journal" | "snapshot";
   /** Written as `tool-errors=0.3,crash-after=5`. */
   readonly inject: string;
   readonly model: ModelSettings;
@@ -52,6 +54,7 @@ export function readSettings(env: Environment): Settings {
     data,
     ledger: resolve(project, present(env["RESEARCH_LEDGER"]) ?? join(data, "ledger.jsonl")),
     budgetTokens: tokens(present(env["RESEARCH_TOKENS"]) ?? BUDGET_TOKENS),
+    memory: memory(present(env["RESEARCH_MEMORY"]) ?? "journal"),
     inject: env["RESEARCH_INJECT"] ?? "",
     model: modelSettings(env),
   };
@@ -77,13 +80,23 @@ function modelSettings(env: Environment): ModelSettings {
 
 const present = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
+function memory(text: string): Settings["memory"] {
+  if (text === "journal" || text === "snapshot") return text;
+  throw new Error(`RESEARCH_MEMORY=${text}: write journal or snapshot`);
+}
+
 /** A few lines for people, said at the start. */
-export function describeSettings({ corpus, model, ledger, inject }: Settings, label: string, pid: number): string {
+export function describeSettings(
+  { corpus, model, memory: kept, ledger, inject }: Settings,
+  label: string,
+  pid: number,
+): string {
   const where = corpus ?? "this project's documents and those of its packages";
   const why = model.provider === "extractive" ? " (OPENAI_API_KEY or ANTHROPIC_API_KEY brings one)" : "";
   return [
     `research: searches ${where}`,
     `research: ${label}${why}`,
+    ...(kept === "snapshot" ? ["research: the agents live in isolates, and their turns are imaged"] : []),
     `research: effects are noted in ${ledger}${inject === "" ? "" : `; injecting ${inject}`}`,
     `research: this is process ${pid}; kill -9 ${pid} whenever you like`,
     "research: talk to it from another terminal: npx perdure chat researcher --session demo",

@@ -44,6 +44,45 @@ async function untilAsked(world: TestWorld): Promise<void> {
 const published = (answer: { readonly text: string }): string =>
   readFileSync(/published: (\S+)$/.exec(answer.text)?.[1] ?? "nothing is published", "utf8");
 
+describe("a fork of the research", () => {
+  test("goes on from any entry, and nothing that was done before it is done again", async () => {
+    const world = await open();
+    const run = await world.submit(session(), question);
+    const answer = answerOf(await world.finish(run, person()));
+    const journal = await world.journal(run);
+    const done = readLedger(agents.ledger);
+    expect(done.filter(({ idempotencyKey }) => idempotencyKey.startsWith(`${run}-`)).length).toBeGreaterThan(3);
+    for (const share of [0.25, 0.5, 0.75, 1]) {
+      const at = Math.floor(journal.length * share);
+      const prefix = journal.slice(0, at);
+      const before = readLedger(agents.ledger).length;
+      const fork = await world.fork(run, { at });
+      const forked = answerOf(await world.finish(fork, person()));
+      expect(forked.reason, `at ${at}`).toBe("answered");
+      expect((await world.journal(fork)).slice(0, at)).toEqual(prefix);
+      // What the fork did itself stands behind the prefix, or had no result in it.
+      const results = new Set(
+        prefix.flatMap((entry) => ("result" in entry && entry.result !== undefined ? [entry.id] : [])),
+      );
+      const commands = readLedger(agents.ledger)
+        .slice(before)
+        .flatMap(({ idempotencyKey: key }) => (key.startsWith(`${fork}-`) ? [Number(key.slice(fork.length + 1))] : []));
+      expect(
+        commands.filter((command) => results.has(command)),
+        `at ${at}`,
+      ).toEqual([]);
+      expect(world.memory.executions.filter((each) => each.run === fork && each.journaledBefore)).toEqual([]);
+      // Nor is a helper started again that the prefix has started.
+      const called = prefix.filter((entry) => entry.kind === "command").length;
+      const children = (await world.runs()).filter(({ parent }) => parent?.run === fork);
+      expect(children.filter(({ parent }) => (parent?.command ?? 0) <= called), `at ${at}`).toEqual([]);
+      if (share === 1) expect([forked.text, readLedger(agents.ledger).length]).toEqual([answer.text, before]);
+    }
+    const { repeated } = summarise(readLedger(agents.ledger));
+    expect(repeated).toEqual([]);
+  });
+});
+
 describe("research", () => {
   test("a question becomes a report whose citations lead to pages, once a person has said yes", async () => {
     const world = await open();

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 import type { AgentAnswer, AgentEvent } from "perdure";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 
 import { readLedger, summarise, type LedgerLine } from "../src/ledger.ts";
 import { folderWith, LIGHTHOUSE } from "./folders.ts";
@@ -26,13 +26,14 @@ class Live {
     this.#adminUrl = adminUrl;
   }
 
-  static async start(data: string, env: Readonly<Record<string, string>> = {}): Promise<Live> {
+  static async start(data: string, memory: string, env: Readonly<Record<string, string>> = {}): Promise<Live> {
     const child = spawn(process.execPath, [server, join(data, "store")], {
       env: {
         PATH: process.env["PATH"],
         RESEARCH_DATA: data,
         RESEARCH_CORPUS: join(data, "corpus"),
         RESEARCH_PACE: "0",
+        RESEARCH_MEMORY: memory,
         ...env,
       },
       stdio: ["ignore", "pipe", "ignore"],
@@ -105,71 +106,74 @@ function paidTwice(lines: readonly LedgerLine[]): readonly string[] {
   return summarise(models).repeated.map(({ idempotencyKey }) => idempotencyKey);
 }
 
-test.each([1, 4, 7])(
-  "killed after %i effects, it finishes in the next process and repeats nothing that was journaled",
-  async (effects) => {
+// Processes that bundle code when they start take their time on a busy machine.
+describe.each(["journal", "snapshot"])("with memory: %s", { timeout: 240_000 }, (memory) => {
+  test.each([1, 4, 7])(
+    "killed after %i effects, it finishes in the next process and repeats nothing that was journaled",
+    async (effects) => {
+      const data = newData();
+      const first = await Live.start(data, memory, { RESEARCH_INJECT: `crash-after=${effects},seed=3` });
+      const exit = once(first.child, "exit");
+      const run = await first.send(question);
+      const answering = first.answer(run).catch(() => undefined); // It dies meanwhile.
+      expect((await exit)[1]).toBe("SIGKILL");
+      await answering;
+
+      const second = await Live.start(data, memory);
+      const { text } = await second.answer(run);
+      expect(text).toContain("puts it out at sunrise");
+      const lines = readLedger(join(data, "ledger.jsonl"));
+      expect(summarise(lines)).toMatchObject({ processes: 2 });
+      expect(lines.length).toBeGreaterThan(effects);
+      expect(paidTwice(lines)).toEqual([]);
+      // Of the tools those alone that ran side by side with the last one, whose results were not on disk yet.
+      expect(summarise(lines).repeated.length).toBeLessThanOrEqual(2);
+    },
+  );
+
+  test("kill -9 in the middle of an answer: what was settled is not asked for again, what was cut begins anew", async () => {
     const data = newData();
-    const first = await Live.start(data, { RESEARCH_INJECT: `crash-after=${effects},seed=3` });
-    const exit = once(first.child, "exit");
+    const ledger = join(data, "ledger.jsonl");
+    const first = await Live.start(data, memory);
     const run = await first.send(question);
-    const answering = first.answer(run).catch(() => undefined); // It dies meanwhile.
-    expect((await exit)[1]).toBe("SIGKILL");
-    await answering;
+    await first.event(({ type }) => type === "approval-asked");
+    await first.kill();
+    const before = readLedger(ledger);
 
-    const second = await Live.start(data);
-    const { text } = await second.answer(run);
+    // So slow that the next answer cannot end by itself.
+    const second = await Live.start(data, memory, { RESEARCH_PACE: "600s" });
+    const steering = await second.send("what about the supply boat?");
+    const [approval] = (await second.events()).flatMap((event) =>
+      event.type === "approval-asked" ? [event.approval] : [],
+    );
+    await second.ask(`/perdure/approvals/${approval}`, { decision: "rejected", by: "ada" });
+    const isNew = (event: AgentEvent): boolean => event.type === "part" && event.part.type === "reasoning-delta";
+    const seen = (await second.events()).filter(isNew).length;
+    while ((await second.events()).filter(isNew).length === seen) await pause();
+    await second.kill();
+    expect(readLedger(ledger).filter(({ kind }) => kind === "model")).toHaveLength(
+      before.filter(({ kind }) => kind === "model").length + 1, // The judgement of the message; the cut answer is not paid.
+    );
+
+    const third = await Live.start(data, memory);
+    const answer = await third.answer(run);
+    expect(answer.text).toContain("every second Monday");
+    expect(await third.answer(steering)).toEqual(answer);
+    expect(paidTwice(readLedger(ledger))).toEqual([]);
+    const starts = (await third.events()).filter((event) => event.type === "call-start");
+    const tries = Map.groupBy(starts, ({ call }) => call);
+    expect([...tries.values()].filter((some) => some.length > 1)).toHaveLength(1); // The one that was cut.
+    expect((await third.events()).filter(({ type }) => type === "turn-start")).toHaveLength(1);
+  });
+
+  test("tools that fail and a model that answers 429 are tried again until they do not", async () => {
+    const data = newData();
+    const live = await Live.start(data, memory, { RESEARCH_INJECT: "tool-errors=0.4,model-429=0.3,seed=5" });
+    const { text } = await live.answer(await live.send(question));
     expect(text).toContain("puts it out at sunrise");
-    const lines = readLedger(join(data, "ledger.jsonl"));
-    expect(summarise(lines)).toMatchObject({ processes: 2 });
-    expect(lines.length).toBeGreaterThan(effects);
-    expect(paidTwice(lines)).toEqual([]);
-    // Of the tools those alone that ran side by side with the last one, whose results were not on disk yet.
-    expect(summarise(lines).repeated.length).toBeLessThanOrEqual(2);
-  },
-);
-
-test("kill -9 in the middle of an answer: what was settled is not asked for again, what was cut begins anew", async () => {
-  const data = newData();
-  const ledger = join(data, "ledger.jsonl");
-  const first = await Live.start(data);
-  const run = await first.send(question);
-  await first.event(({ type }) => type === "approval-asked");
-  await first.kill();
-  const before = readLedger(ledger);
-
-  // So slow that the next answer cannot end by itself.
-  const second = await Live.start(data, { RESEARCH_PACE: "600s" });
-  const steering = await second.send("what about the supply boat?");
-  const [approval] = (await second.events()).flatMap((event) =>
-    event.type === "approval-asked" ? [event.approval] : [],
-  );
-  await second.ask(`/perdure/approvals/${approval}`, { decision: "rejected", by: "ada" });
-  const isNew = (event: AgentEvent): boolean => event.type === "part" && event.part.type === "reasoning-delta";
-  const seen = (await second.events()).filter(isNew).length;
-  while ((await second.events()).filter(isNew).length === seen) await pause();
-  await second.kill();
-  expect(readLedger(ledger).filter(({ kind }) => kind === "model")).toHaveLength(
-    before.filter(({ kind }) => kind === "model").length + 1, // The judgement of the message; the cut answer is not paid.
-  );
-
-  const third = await Live.start(data);
-  const answer = await third.answer(run);
-  expect(answer.text).toContain("every second Monday");
-  expect(await third.answer(steering)).toEqual(answer);
-  expect(paidTwice(readLedger(ledger))).toEqual([]);
-  const starts = (await third.events()).filter((event) => event.type === "call-start");
-  const tries = Map.groupBy(starts, ({ call }) => call);
-  expect([...tries.values()].filter((some) => some.length > 1)).toHaveLength(1); // The one that was cut.
-  expect((await third.events()).filter(({ type }) => type === "turn-start")).toHaveLength(1);
-});
-
-test("tools that fail and a model that answers 429 are tried again until they do not", async () => {
-  const data = newData();
-  const live = await Live.start(data, { RESEARCH_INJECT: "tool-errors=0.4,model-429=0.3,seed=5" });
-  const { text } = await live.answer(await live.send(question));
-  expect(text).toContain("puts it out at sunrise");
-  const failed = (await live.events()).filter((event) => event.type === "call-end" && event.outcome === "failed");
-  expect(JSON.stringify(failed)).toContain("429");
-  expect(Math.max(...readLedger(join(data, "ledger.jsonl")).map(({ attempt }) => attempt))).toBeGreaterThan(1);
-  expect(summarise(readLedger(join(data, "ledger.jsonl"))).repeated).toEqual([]);
+    const failed = (await live.events()).filter((event) => event.type === "call-end" && event.outcome === "failed");
+    expect(JSON.stringify(failed)).toContain("429");
+    expect(Math.max(...readLedger(join(data, "ledger.jsonl")).map(({ attempt }) => attempt))).toBeGreaterThan(1);
+    expect(summarise(readLedger(join(data, "ledger.jsonl"))).repeated).toEqual([]);
+  });
 });

@@ -6,6 +6,7 @@ import { researcher, writer } from "../src/main.ts";
 
 const { ingressUrl, adminUrl } = await serve({
   definitions: [researcher, writer],
+  sources: [new URL("../src/main.ts", import.meta.url)],
   data: process.argv[2] ?? ".perdure",
   ingress: { port: 0 },
   admin: { port: 0 },

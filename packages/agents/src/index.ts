@@ -33,7 +33,9 @@ export { durable, type DurableOptions } from "./durable/durable.ts";
 export { sessionOf, type ChildRecord, type Session } from "./agent/session-state.ts";
 export { subagent, type SubagentOptions } from "./tools/subagent.ts";
 export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo, type Toolset } from "./tools/tool.ts";
-export { models, type ModelsOptions } from "./models/models.ts";
+export { models } from "#models";
+export type { ModelsOptions } from "./models/models.ts";
+export { hostModels } from "./models/host-models.ts";
 export { modelsOf, provideModels, type Models } from "./models/of-context.ts";
 
 export { ModelGateway, type GatewayFigures, type GatewayOptions } from "./models/gateway.ts";

@@ -5,6 +5,7 @@ import { ApiClient } from "./api/client.ts";
 import { createQueries, refreshAfterGaps } from "./api/queries.ts";
 import { Session } from "./api/session.ts";
 import { App } from "./app/app.tsx";
+import { loadOtherChunks } from "./app/chunks.ts";
 import { createAppRouter } from "./app/routes.tsx";
 import { applyTheme } from "./app/theme.ts";
 import { listenToKeys } from "./keys/hotkeys.ts";
@@ -23,6 +24,12 @@ const api = new ApiClient(new Session(sessionStorage));
 const live = createLive(api);
 const queries = createQueries();
 refreshAfterGaps(queries, live);
+
+const stopWaiting = live.stream.state.subscribe(() => {
+  if (live.stream.state.get().kind !== "live") return;
+  stopWaiting();
+  void loadOtherChunks();
+});
 
 const root = document.getElementById("app");
 if (root === null) throw new Error("index.html has no element #app");

@@ -70,7 +70,7 @@ function decideOne(batch: Batch, event: Event): void {
     case "forgetImages":
       return forgetImages(batch, event);
     case "editState":
-      return editState(batch, event);
+      return !event.force || isLoaded(batch, event) ? editState(batch, event) : void batch.deferred.push(event);
     case "begin":
       return beginWaiting(batch, event);
     case "timers":

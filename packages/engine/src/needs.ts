@@ -342,11 +342,12 @@ export class NeedsFinder {
 
   #rewind({ run: id, at, branch }: Rewind): void {
     this.#run(branch);
-    this.#journal(id);
+    const journal = this.#journal(id);
     this.#restart(id, at + 1);
     const run = this.#run(id);
     if (run === undefined) return;
     const { service, key } = run.record;
+    if (journal !== undefined) this.#takeUp(journal, service, key);
     if (key === null) this.#owned({ run: id }, THE_END);
     else this.#state({ service, key });
   }
@@ -367,11 +368,15 @@ export class NeedsFinder {
       for (const name of [key, newKey]) this.#state({ service, key: name });
       this.#owned({ service, key: newKey }, 0);
     }
-    for (const { command, child } of openCommands(journal.slice(0, at))) {
+    this.#takeUp(journal.slice(0, at), service, newKey);
+  }
+
+  /** What a copy of a run waits for. */
+  #takeUp(entries: readonly Entry[], service: string, key: string | null): void {
+    for (const { command, child } of openCommands(entries)) {
       if (command.type === "call" && child !== undefined) this.#run(child);
       else if (command.type === "attach") this.#run(resolveRef(this.#batch, command.ref));
-      else if (command.type === "getPromise" && newKey !== null)
-        this.#promise({ service, key: newKey }, command.key, false);
+      else if (command.type === "getPromise" && key !== null) this.#promise({ service, key }, command.key, false);
     }
   }
 

@@ -37,6 +37,7 @@ import {
   type DurationMs,
   type Executor,
   type Headers,
+  type ImageInfo,
   type Instant,
   type Payload,
   type Result,
@@ -81,6 +82,23 @@ export interface SubmitRequest {
   readonly startAt?: Instant;
 }
 
+export interface ForkRequest {
+  /** The last entry that is shared; absent: all there are. */
+  readonly at?: number;
+  /** For exclusive handlers; absent: one is made. */
+  readonly key?: string;
+  /** Only where nothing is shared (`at` 0). */
+  readonly input?: Payload;
+  /** Given to the fork as the signal `perdure.fork`. */
+  readonly note?: Payload;
+}
+
+export interface Rewound {
+  readonly status: RunStatus | null;
+  /** What the run was before, as a run of its own that has ended. */
+  readonly branch: RunId;
+}
+
 export interface Accepted {
   readonly run: RunId;
   /** The run was there already (idempotency key, workflow key). */
@@ -116,6 +134,7 @@ export interface RuntimeFigures {
   readonly failures: number;
 }
 
+const FORK_KEY_DIGITS = 6;
 const RESTART_MS_FIRST = 100;
 const RESTART_MS_MAX = 10_000;
 
@@ -279,6 +298,43 @@ export class Runtime {
   /** The journal is cut before entry `from` (1: everything), and the run goes on from there. */
   restart(run: RunId, from: number): Promise<RunStatus | null> {
     return this.#done({ type: "restart", run, from });
+  }
+
+  /** A new run that shares the first entries of `id` and goes on from there on its own. */
+  async fork(id: RunId, request: ForkRequest = {}): Promise<Accepted> {
+    const { service, handler, key, mode } = await this.run(id);
+    const target = key === null ? { service, handler } : { service, handler, key };
+    // Of a handler that is exclusive the fork has another key, and an id that goes with it.
+    const isExclusive = key !== null && (mode === "exclusive" || mode === "workflow");
+    const own = isExclusive ? (request.key ?? `${key}~${randomRunId(target).slice(-FORK_KEY_DIGITS)}`) : undefined;
+    const forked = own === undefined ? target : { ...target, key: own };
+    const reply = await this.#ask({
+      type: "fork",
+      run: id,
+      id: mode === "workflow" ? workflowRunId(service, own ?? "") : randomRunId(forked),
+      ...request,
+      ...(own === undefined ? {} : { key: own }),
+    });
+    if (reply.type !== "accepted") throw unexpected(reply);
+    return { run: reply.run, existing: reply.existing, status: reply.status };
+  }
+
+  /** The run goes back to what it was after entry `at`, in place. What it is now is kept as a run that has ended. */
+  async rewind(id: RunId, at: number): Promise<Rewound> {
+    const { service, handler, key } = await this.run(id);
+    const branch = randomRunId(key === null ? { service, handler } : { service, handler, key });
+    return { status: await this.#done({ type: "rewind", run: id, at, branch }), branch };
+  }
+
+  /** The entries at which the run has an image, oldest first. @throws RunNotFoundError */
+  async moments(id: RunId): Promise<readonly ImageInfo[]> {
+    await this.run(id);
+    return this.reader.images(id);
+  }
+
+  /** A moment with a name is kept as long as its run; `null` takes the name away. */
+  nameMoment(run: RunId, entry: number, name: string | null): Promise<RunStatus | null> {
+    return this.#done({ type: "nameMoment", run, entry, name });
   }
 
   /** Deletes a finished run. */

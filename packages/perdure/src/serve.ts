@@ -173,17 +173,18 @@ async function openExecutors(
   },
 ): Promise<Executors> {
   const logRecord = (record: LogRecord): void => log(formatLog(record));
-  const snapshots = await openSnapshotMemory({
-    registry,
-    sources: options.sources ?? [],
-    artifacts: store.artifacts,
-    log: logRecord,
-    isolates: isolateOptions(options),
-  });
   const inProcess = createInProcessExecutor(registry, {
     log: logRecord,
     ...(guard === undefined ? {} : { guard }),
     ...(options.suspendAfterMs === undefined ? {} : { suspendAfterMs: options.suspendAfterMs }),
+  });
+  const snapshots = await openSnapshotMemory({
+    registry,
+    sources: options.sources ?? [],
+    artifacts: store.artifacts,
+    ports: inProcess.ports,
+    log: logRecord,
+    isolates: isolateOptions(options),
   });
   return {
     executor: createRoutedExecutor(inProcess, snapshots.executor),

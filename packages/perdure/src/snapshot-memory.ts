@@ -18,7 +18,8 @@ import {
 } from "@perdure/host";
 import type { Artifacts } from "@perdure/engine";
 import { DefinitionError, type Target } from "@perdure/protocol";
-import { isServable, type AnyDefinition, type LogRecord, type Registry } from "@perdure/sdk";
+import { isServable, type AnyDefinition, type LogRecord, type Registry, type SdkPorts } from "@perdure/sdk";
+import { hostModels } from "@perdure/agents";
 
 export interface SnapshotMemory {
   readonly executor: IsolateExecutor;
@@ -33,6 +34,8 @@ export interface SnapshotMemoryOptions {
   /** Modules that export the definitions: paths or file URLs. */
   readonly sources: readonly (string | URL)[];
   readonly artifacts: Artifacts;
+  /** Of handlers in this process: what these share (models) isolates share with them. */
+  readonly ports: SdkPorts;
   readonly log: (record: LogRecord) => void;
   readonly isolates?: Partial<Pick<IsolateOptions, "threads" | "policy" | "limits" | "memoryMax" | "ports">>;
   /** Which definitions live in isolates. Default: those that ask for it. */
@@ -45,25 +48,29 @@ export interface SnapshotMemoryOptions {
 
 /** @throws DefinitionError where a definition asks for it and no source exports it; IsolateModuleError */
 export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promise<SnapshotMemory> {
-  const { registry, sources, artifacts, log, isolates, around = (fn) => fn } = options;
+  const { registry, sources, artifacts, ports, log, isolates, around = (fn) => fn } = options;
   const { wanted: isWanted = asksForIt, bundle: bundleOf = (entry) => bundleModule({ entry }) } = options;
   const wanted = registry.definitions.filter(isWanted);
   const bundles = new Map<string, string>();
   const functions = new Map<string, HostFunction>();
+  const values = new Map<string, unknown>();
   const files: string[] = [];
   const paths = wanted.length === 0 ? [] : sources.map(pathOf);
   for (const entry of paths) {
-    const exported = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
-    if (exported.length === 0) continue;
+    const defined = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
+    if (defined.length === 0) continue;
     const bundle = await bundleOf(entry);
     const hash = await artifacts.put("bundle", bytesOf(bundle), { entry: entryName(entry) });
-    for (const { name } of exported) bundles.set(name, hash);
-    for (const [name, fn] of await loadHostModules(bundle)) functions.set(name, around(fn));
+    for (const { name } of defined) bundles.set(name, hash);
+    const exported = await loadHostModules(bundle);
+    for (const [name, fn] of exported.functions) functions.set(name, around(fn));
+    for (const [name, value] of exported.values) values.set(name, value);
     files.push(...bundle.files);
   }
   const missing = wanted.filter(({ name }) => !bundles.has(name)).map(({ name }) => `"${name}"`);
   if (missing.length > 0) throw notExported(missing.join(", "), paths);
-  const executor = createIsolateExecutor({ artifacts, hostFunctions: functions, log, ...isolates });
+  for (const [name, fn] of hostModels(ports, values)) functions.set(name, around(fn as HostFunction));
+  const executor = createIsolateExecutor({ artifacts, hostFunctions: functions, hostValues: values, log, ...isolates });
   await prepareAll(executor, new Set(bundles.values()));
   return {
     executor,

@@ -8,6 +8,7 @@ export {
   type Execution,
   type ImageCounts,
   type OpenWait,
+  type TestFork,
   type TestMemory,
   type TestWorldOptions,
 } from "./testing/test-world.ts";

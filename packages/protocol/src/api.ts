@@ -65,6 +65,8 @@ export interface RunSummary {
   readonly status: RunStatus;
   readonly idempotencyKey: string | null;
   readonly parent: { readonly runId: RunId; readonly command: number; readonly awaited: boolean } | null;
+  /** A fork, or what a run was before it was rewound: entries up to `entry` are those of that run. */
+  readonly forkedFrom: { readonly runId: RunId; readonly entry: number } | null;
   readonly deployment: string | null;
   readonly createdAt: InstantText;
   /** Last change of status. */
@@ -94,6 +96,34 @@ export interface RunPage {
   readonly runs: readonly RunSummary[];
   /** For `?cursor=`; null: this is the last page. */
   readonly nextCursor: number | null;
+}
+
+/** An entry at which the run has an image: a place that it can be resumed, forked or rewound to at once. */
+export interface MomentView {
+  readonly entry: number;
+  readonly hash: string;
+  readonly base: string;
+  readonly size: number;
+  readonly at: InstantText;
+  readonly name: string | null;
+}
+
+export interface MomentsAnswer {
+  /** Oldest first. */
+  readonly moments: readonly MomentView[];
+}
+
+export interface ForkBody {
+  /** The last entry that is shared; absent: all there are. */
+  readonly at?: number;
+  readonly key?: string;
+  readonly input?: JsonValue;
+  readonly note?: JsonValue;
+}
+
+export interface RewindAnswer extends ActionAnswer {
+  /** What the run was before, as a run of its own that has ended. */
+  readonly branch: RunId;
 }
 
 /** One command, with its texts as they were journaled. What is not there does not belong to the type. */

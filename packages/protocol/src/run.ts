@@ -68,8 +68,9 @@ export interface ForkOrigin {
   readonly run: RunId;
   readonly key: string | null;
   readonly entry: number;
-  /** When the first of them was created: the time at which the code began. */
+  /** As the code has known them from its begin: when it began, and the key that it was submitted with. */
   readonly createdAt: Instant;
+  readonly idempotencyKey: string | null;
   /** Of the entries, those up to an earlier one were another's already. */
   readonly origin: ForkOrigin | null;
 }

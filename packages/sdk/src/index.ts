@@ -65,6 +65,7 @@ export type {
 } from "./ports.ts";
 export type { ContextInternals } from "./internals.ts";
 export { internalsOf } from "./internals.ts";
+export { hostReference } from "./guest/host-only.ts";
 export type { ExecutorOptions } from "./attempt/executor.ts";
 export { createExecutor } from "./attempt/executor.ts";
 export { retryAfterMs } from "./attempt/backoff.ts";

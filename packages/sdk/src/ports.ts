@@ -89,4 +89,6 @@ export interface SdkPorts {
   delivering?(at: Instant): void;
   /** Is the code that calls right now inside a step's closure? Without it only its synchronous part is known. */
   insideStep?(): boolean;
+  /** There where code runs apart from its host: calls a function of the host's by name (`perdure#…`), within a step. */
+  callHost?(target: string, args: readonly unknown[]): Promise<unknown>;
 }

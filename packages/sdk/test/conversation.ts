@@ -1,11 +1,20 @@
 // One attempt, with the test in the engine's place: it reads what the attempt says and notifies it by hand.
 
-import { type Attempt, type Command, type Entry, type Result, VOID, valueResult } from "@perdure/protocol";
+import {
+  type Attempt,
+  type AttemptOrigin,
+  type Command,
+  type Entry,
+  type Result,
+  VOID,
+  valueResult,
+} from "@perdure/protocol";
 
-import { createExecutor, type ExecutorOptions } from "../src/attempt/executor.ts";
+import type { ExecutorOptions } from "../src/attempt/executor.ts";
 import { createRegistry } from "../src/definitions/registry.ts";
 import type { AnyDefinition } from "../src/definitions/service.ts";
 import type { SdkPorts } from "../src/ports.ts";
+import { executorOfMode } from "./both-modes.ts";
 import { RUN_ID, START_TIME } from "./fake-engine.ts";
 
 export type Said = readonly [string, ...unknown[]];
@@ -19,6 +28,7 @@ export interface ConversationOptions {
   readonly ports?: Partial<SdkPorts>;
   readonly input?: string;
   readonly generation?: number;
+  readonly origin?: AttemptOrigin;
 }
 
 export class Conversation {
@@ -30,7 +40,7 @@ export class Conversation {
 
   constructor(definition: AnyDefinition, options: ConversationOptions = {}) {
     const handler = options.handler ?? "go";
-    const executor = createExecutor(
+    const executor = executorOfMode(
       createRegistry([definition]),
       { ...this.#ports(), ...options.ports },
       { suspendAfterMs: Number.POSITIVE_INFINITY, ...options.executor },
@@ -50,7 +60,7 @@ export class Conversation {
         createdAt: START_TIME,
         deployment: null,
         image: null,
-        origin: null,
+        origin: options.origin ?? null,
         entries,
         state: options.key === undefined ? null : new Map(),
         tries: 0,

@@ -29,10 +29,11 @@ import {
   valueResult,
 } from "@perdure/protocol";
 
-import { createExecutor, type ExecutorOptions } from "../src/attempt/executor.ts";
+import type { createExecutor, ExecutorOptions } from "../src/attempt/executor.ts";
 import { createRegistry } from "../src/definitions/registry.ts";
 import type { AnyDefinition } from "../src/definitions/service.ts";
 import type { LogRecord, SdkPorts } from "../src/ports.ts";
+import { executorOfMode } from "./both-modes.ts";
 
 export interface Scenario {
   readonly definition: AnyDefinition;
@@ -159,7 +160,7 @@ export class FakeEngine {
   async play(): Promise<Outcome> {
     const { definition, executor } = this.#scenario;
     const registry = createRegistry([definition]);
-    const runner = createExecutor(registry, this.ports, { suspendAfterMs: Number.POSITIVE_INFINITY, ...executor });
+    const runner = executorOfMode(registry, this.ports, { suspendAfterMs: Number.POSITIVE_INFINITY, ...executor });
     const begin = (): void => this.#begin((replies) => runner.start(this.#start(), replies));
     begin();
     for (let turn = 0; turn < TURNS_MAX && this.#result === undefined && this.#paused === undefined; turn += 1) {

@@ -53,7 +53,10 @@ export type OperatorAction =
   | "purge"
   | "settle"
   | "edit"
-  | "attach";
+  | "attach"
+  | "fork"
+  | "rewind"
+  | "name";
 
 export interface Parameters {
   readonly seed: number;
@@ -90,7 +93,7 @@ export interface Parameters {
 export const WORLD_KINDS = ["script", "sdk", "agents"] as const;
 export type WorldKind = (typeof WORLD_KINDS)[number];
 
-const ACTIONS: readonly OperatorAction[] = [
+const ACTIONS = [
   "signal",
   "cancel",
   "kill",
@@ -101,7 +104,7 @@ const ACTIONS: readonly OperatorAction[] = [
   "settle",
   "edit",
   "attach",
-];
+] as const satisfies readonly OperatorAction[];
 
 const OLD_FEATURES = FEATURES.filter((feature) => feature !== "stream");
 
@@ -152,9 +155,12 @@ export function drawParameters(seed: number, random: Random, kind: WorldKind): P
       idempotent: some(0.5, () => 0.4),
     },
     limits: drawLimits(random),
-    operator: Object.fromEntries(
-      ACTIONS.map((action) => [action, families && action === "cancel" ? 3 : some(0.5, () => 1)]),
-    ) as Record<OperatorAction, number>,
+    operator: {
+      ...(Object.fromEntries(
+        ACTIONS.map((action) => [action, families && action === "cancel" ? 3 : some(0.5, () => 1)]),
+      ) as Record<(typeof ACTIONS)[number], number>),
+      ...drawForks(random.split("forks")),
+    },
     operatorEveryMs: some(0.75, () => random.pick([15, 60, 250])),
     operatorBurstMax: random.pick([0, 0, 1, 4]),
     retention: random.chance(0.3)
@@ -164,6 +170,12 @@ export function drawParameters(seed: number, random: Random, kind: WorldKind): P
     onExhausted: random.pick(["pause", "throw"]),
     agents: kind === "agents" ? drawAgents(random.split("agents")) : null,
   };
+}
+
+/** Apart, so that worlds without them are the ones that they were. */
+function drawForks(random: Random): Record<"fork" | "rewind" | "name", number> {
+  const some = (): number => (random.chance(0.35) ? 1 : 0);
+  return { fork: some(), rewind: some(), name: some() };
 }
 
 /** Code under the SDK cannot be captured here. */

@@ -223,6 +223,29 @@ const SABOTAGES: Readonly<Record<string, readonly { readonly what: string; reado
   ],
 };
 
+const FORK_SABOTAGES: typeof SABOTAGES = {
+  F1: [{ what: "copies that begin with something else", make: () => committing(forged) }],
+  F2: [
+    {
+      what: "forks that nobody tells of the end of what they share",
+      make: () => {
+        const forks = new Set<RunId>();
+        return committing((mutation) => {
+          if (mutation.type === "insertRun" && mutation.run.forkedFrom !== null) forks.add(mutation.run.id);
+          return mutation.type === "addWaiter" && forks.has(mutation.waiter.run) ? [] : [mutation];
+        });
+      },
+    },
+  ],
+};
+
+/** The first entry of a copy is another. */
+function forged(mutation: Mutation): readonly Mutation[] {
+  if (mutation.type !== "appendEntry" || mutation.entry.index !== 1 || mutation.entry.kind !== "signal")
+    return [mutation];
+  return [{ ...mutation, entry: { ...mutation.entry, at: mutation.entry.at + 1 } }];
+}
+
 /** Code under the SDK cannot be captured here. */
 const IMAGE_SABOTAGES: typeof SABOTAGES = {
   E4: [
@@ -367,7 +390,7 @@ describe("a broken engine is caught", () => {
     }
   }
 
-  for (const [promise, sabotages] of Object.entries(IMAGE_SABOTAGES)) {
+  for (const [promise, sabotages] of [...Object.entries(IMAGE_SABOTAGES), ...Object.entries(FORK_SABOTAGES)]) {
     for (const { what, make } of sabotages) {
       test(`${promise}: ${what}`, async () => {
         const seed = await firstCatch(make, promise, "script");

@@ -2,10 +2,10 @@
 // may answer it.
 
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { internalsOf, type Context } from "@perdure/sdk";
+import type { Context } from "@perdure/sdk";
+import { priceOf } from "#ask-model";
 import { estimateTokens } from "../budget/estimate.ts";
-import { reserveBudget, type BudgetLease, type TokenPrice } from "../budget/lease.ts";
-import { costOf } from "../models/prices.ts";
+import { reserveBudget, type BudgetLease } from "../budget/lease.ts";
 import { modelName, type ModelRef } from "../models/resolver.ts";
 
 export interface LeasedCall {
@@ -24,41 +24,9 @@ export async function leaseCall(ctx: Context, { models, options, budgets }: Leas
   const estimate = estimateTokens(bytes, options.maxOutputTokens ?? OUTPUT_TOKENS_MAX);
   return await reserveBudget(ctx, budgets, {
     ...estimate,
-    price: dearest(models, internalsOf(ctx).ports.now()),
+    price: await priceOf(ctx, models),
     model: models.map(modelName).join(", "),
   });
-}
-
-const MILLION = 1_000_000;
-
-/** Of all that may answer. Null where one of them has no known price. */
-function dearest(models: readonly ModelRef[], now: number): TokenPrice | null {
-  let price: TokenPrice = { usdPerInputToken: 0, usdPerOutputToken: 0 };
-  for (const model of models) {
-    const input = perToken(model, MILLION, 0, now);
-    const output = perToken(model, 0, MILLION, now);
-    if (input === null || output === null) return null;
-    price = {
-      usdPerInputToken: Math.max(price.usdPerInputToken, input),
-      usdPerOutputToken: Math.max(price.usdPerOutputToken, output),
-    };
-  }
-  return price;
-}
-
-function perToken(model: ModelRef, input: number, output: number, now: number): number | null {
-  const [provider = "", ...rest] = modelName(model).split("/");
-  const cost = costOf({
-    provider,
-    modelId: rest.join("/"),
-    answeredBy: undefined,
-    usage: {
-      inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
-      outputTokens: { total: output, text: output, reasoning: 0 },
-    },
-    now,
-  });
-  return cost.usd === null ? null : cost.usd / MILLION;
 }
 
 export function bytesOf(value: unknown): number {

@@ -8,6 +8,7 @@ import {
   type ObjectContext,
   type RetryOptions,
 } from "@perdure/sdk";
+import { checkModels } from "#ask-model";
 import type { FlexibleSchema } from "ai";
 import type { BudgetLimits } from "../budget/types.ts";
 import type { ModelTimeouts } from "../models/types.ts";
@@ -52,7 +53,11 @@ export interface AgentOptions {
   readonly retry?: RetryOptions;
   readonly context?: ContextOptions;
   readonly retention?: DurationLike;
-  /** How turns are remembered. Default `journal`; `snapshot`: by images of the isolate that they run in. */
+  /**
+   * `snapshot`: turns run inside isolates, and their execution itself is imaged: a turn wakes as fast after a thousand steps
+   * as after ten. What needs Node (tools, models that are no names) comes from modules that begin with "use host". Default
+   * `journal`: turns run in Node, and are replayed.
+   */
   readonly memory?: MemoryMode;
 }
 
@@ -98,6 +103,7 @@ const RESULT_CHARS = 16_000;
 /** @throws DefinitionError */
 export function agentSpec(name: string, options: AgentOptions): AgentSpec {
   const models = modelList(options.model, `agent "${name}"`);
+  checkModels(models, `agent "${name}"`);
   const { tools, sources } = toolsOf(name, options.tools ?? {});
   const contextMaxTokens = positive(name, "context.maxTokens", options.context?.maxTokens ?? CONTEXT_TOKENS);
   return {

@@ -7,13 +7,13 @@
 
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { ObjectContext, RetryOptions, StepInfo } from "@perdure/sdk";
+import { askModel } from "#ask-model";
 import type { BudgetLease } from "../budget/lease.ts";
-import { modelsOf } from "../models/of-context.ts";
+import type { ModelAsk } from "../models/model-ask.ts";
 import type { ModelAnswer } from "../models/types.ts";
 import { bytesOf, leaseCall } from "./call-lease.ts";
 import type { AgentSpec } from "./definition.ts";
 import { EVENTS } from "./events.ts";
-import { LiveParts } from "./live-parts.ts";
 import type { Usage } from "./messages.ts";
 import { TRANSCRIPT, type AssistantItem } from "./transcript.ts";
 
@@ -77,21 +77,16 @@ async function ask<Item>(
   info: StepInfo,
   lease: BudgetLease | undefined,
 ): Promise<Item> {
-  const { gateway, resolve } = modelsOf(ctx);
-  const models = await Promise.all(spec.models.map(resolve));
-  const live = new LiveParts(call, info, { stream: EVENTS, showsParts: !unseen });
-  const answer = await gateway.call({
-    models,
+  const { lane = "interactive", timeouts } = spec.options;
+  const request: ModelAsk = {
+    models: spec.models,
     options: lease === undefined ? options : { ...options, maxOutputTokens: lease.maxOutputTokens },
     key: `${spec.name}/${ctx.key}`,
-    lane: spec.options.lane ?? "interactive",
-    idempotencyKey: info.idempotencyKey,
-    signal: info.signal,
-    interrupt,
-    ...(spec.options.timeouts === undefined ? {} : { timeouts: spec.options.timeouts }),
-    onPart: (part, attempt) => live.part(part, attempt),
-    onAttemptEnd: (attempt, outcome) => live.end(attempt, outcome),
-  });
+    lane,
+    live: { call, stream: EVENTS, showsParts: !unseen },
+    ...(timeouts === undefined ? {} : { timeouts }),
+  };
+  const answer = await askModel(ctx, request, info, { interrupt });
   return item(answer, usageOf(answer, options));
 }
 

@@ -23,6 +23,14 @@ export function withAttachments(
   return urlFilesOf(prompt).length === 0 ? models : models.map(fetching);
 }
 
+/** The addresses of files are texts where a request came as JSON. */
+export function withAddresses<O extends Pick<LanguageModelV4CallOptions, "prompt">>(options: O): O {
+  if (urlFilesOf(options.prompt).length === 0) return options;
+  const read = <F extends AnyFile>(file: F): F =>
+    isUrlFile(file) ? { ...file, data: { ...file.data, url: new URL(file.data.url) } } : file;
+  return { ...options, prompt: options.prompt.map((message) => withFiles(message, read)) };
+}
+
 function fetching(model: LanguageModelV4): LanguageModelV4 {
   const { specificationVersion, provider, modelId, supportedUrls } = model;
   return {

@@ -21,17 +21,16 @@ import type {
   LanguageModelV4StreamResult,
 } from "@ai-sdk/provider";
 import { CancelledError, internalsOf, type Context, type RetryOptions, type StepInfo } from "@perdure/sdk";
+import { askModel, checkModels } from "#ask-model";
 import { leaseCall } from "../agent/call-lease.ts";
-import { LiveParts } from "../agent/live-parts.ts";
 import type { Usage } from "../agent/messages.ts";
 import { MODEL_RETRY, usageOf } from "../agent/model-call.ts";
 import type { BudgetLease } from "../budget/lease.ts";
 import { partsOf, streamOf } from "../models/assembly.ts";
 import type { Lane } from "../models/fair-queue.ts";
-import { modelsOf } from "../models/of-context.ts";
+import type { ModelAsk } from "../models/model-ask.ts";
 import { modelList, modelName, type ModelRef } from "../models/resolver.ts";
 import type { ModelAnswer, ModelTimeouts } from "../models/types.ts";
-import { withAttachments } from "./attachments.ts";
 
 export interface DurableOptions {
   /** The step's name. Default: `model` and the model's name. */
@@ -74,7 +73,9 @@ export function durable(
   model: ModelRef | readonly ModelRef[],
   options: DurableOptions = {},
 ): LanguageModelV4 {
-  return new DurableModel(ctx, modelList(model, "durable(ctx, …)"), options);
+  const models = modelList(model, "durable(ctx, …)");
+  checkModels(models, "durable(ctx, …)");
+  return new DurableModel(ctx, models, options);
 }
 
 class DurableModel implements LanguageModelV4 {
@@ -153,27 +154,18 @@ class DurableModel implements LanguageModelV4 {
     abortSignal: AbortSignal | undefined,
     lease: BudgetLease | undefined,
   ): Promise<Settled> {
-    const { gateway, resolve } = modelsOf(this.#ctx);
-    const { stream, key, lane, timeouts } = this.#options;
-    const models = withAttachments(await Promise.all(this.#models.map(resolve)), options.prompt);
-    const live =
-      stream === undefined ? undefined : new LiveParts(info.idempotencyKey, info, { stream, showsParts: true });
+    const { stream, key = this.#ctx.runId, lane = "interactive", timeouts } = this.#options;
+    const ask: ModelAsk = {
+      models: this.#models,
+      options: lease === undefined ? options : { ...options, maxOutputTokens: lease.maxOutputTokens },
+      key,
+      lane,
+      ...(timeouts === undefined ? {} : { timeouts }),
+      ...(stream === undefined ? {} : { live: { call: info.idempotencyKey, stream, showsParts: true } }),
+    };
+    const signals = abortSignal === undefined ? {} : { abort: abortSignal };
     try {
-      const answer = await gateway.call({
-        models,
-        options: lease === undefined ? options : { ...options, maxOutputTokens: lease.maxOutputTokens },
-        key: key ?? this.#ctx.runId,
-        lane: lane ?? "interactive",
-        idempotencyKey: info.idempotencyKey,
-        signal: abortSignal === undefined ? info.signal : AbortSignal.any([info.signal, abortSignal]),
-        ...(timeouts === undefined ? {} : { timeouts }),
-        ...(live === undefined
-          ? {}
-          : {
-              onPart: (part, attempt) => live.part(part, attempt),
-              onAttemptEnd: (attempt, outcome) => live.end(attempt, outcome),
-            }),
-      });
+      const answer = await askModel(this.#ctx, ask, info, signals);
       return { answer, id: answer.responseId ?? info.idempotencyKey };
     } catch (error) {
       if (abortSignal?.aborted !== true || info.signal.aborted) throw error;

@@ -1,4 +1,4 @@
-// The AI SDK's packages by name, from where this package is installed. `import-provider.isolate.ts` stands for it in an isolate.
+// The AI SDK's packages by name, from where this package is installed.
 
 import { providerIn, type ProviderLike } from "./resolver.ts";
 

@@ -2,7 +2,7 @@
 // ============================================================================
 //   export const shared = models({ limits: { openai: { concurrency: 20, tokensPerMinute: 2_000_000 } } });
 
-import { importProvider } from "#import-provider";
+import { importProvider } from "./import-provider.ts";
 import { DefinitionError, type Bundle } from "@perdure/sdk";
 import { ModelGateway, type GatewayOptions } from "./gateway.ts";
 import { provideModels } from "./of-context.ts";

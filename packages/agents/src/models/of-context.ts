@@ -1,7 +1,7 @@
 // The models of a host: its gateway and its resolver. A host that says nothing gets a gateway on its own ports, without limits.
 
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { importProvider } from "#import-provider";
+import { importProvider } from "./import-provider.ts";
 import { internalsOf, type Context, type SdkPorts } from "@perdure/sdk";
 import { ModelGateway } from "./gateway.ts";
 import { createModelResolver, type ModelRef } from "./resolver.ts";
@@ -19,7 +19,11 @@ export function provideModels(ports: SdkPorts, models: Models): void {
 }
 
 export function modelsOf(ctx: Context): Models {
-  const { ports } = internalsOf(ctx);
+  return modelsAt(internalsOf(ctx).ports);
+}
+
+/** Of the handlers that run on these ports. */
+export function modelsAt(ports: SdkPorts): Models {
   let models = MODELS.get(ports);
   if (models === undefined) {
     models = { gateway: new ModelGateway({ ports }), resolve: createModelResolver(importProvider) };

@@ -6,6 +6,7 @@ import { NetworkFailure } from "./client.ts";
 
 const FRESH_MS = 2_000;
 const RETRIES_MAX = 3;
+const RETRY_MS = 300;
 
 export function createQueries(): QueryClient {
   return new QueryClient({
@@ -15,6 +16,7 @@ export function createQueries(): QueryClient {
         networkMode: "always", // The server is on this machine more often than not.
         refetchOnWindowFocus: false,
         retry: (failures, error) => error instanceof NetworkFailure && failures < RETRIES_MAX,
+        retryDelay: (failures) => RETRY_MS * 2 ** failures,
       },
       mutations: { networkMode: "always" },
     },
@@ -26,8 +28,12 @@ export function refreshAfterGaps(queries: QueryClient, { store, stream }: Live):
   let epoch = store.epoch();
   let wasLost = false;
   const isFollowed = (key: readonly unknown[]): boolean => key[0] === "runs" || key[1] === "seed";
-  // The pages of the runs begin anew by themselves; reading a hundred of them again would be of no use.
-  const refresh = (): void => void queries.invalidateQueries({ predicate: ({ queryKey }) => !isFollowed(queryKey) });
+  // The pages of the runs begin anew by themselves; reading a hundred of them again would be of no use. What could not be read
+  // at all is another matter.
+  const refresh = (): void =>
+    void queries.invalidateQueries({
+      predicate: ({ queryKey, state }) => !isFollowed(queryKey) || state.status === "error",
+    });
   store.subscribe(() => {
     if (store.epoch() === epoch) return;
     epoch = store.epoch();

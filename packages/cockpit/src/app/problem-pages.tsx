@@ -5,12 +5,14 @@ import { useMessages } from "../i18n/use-messages.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/states.tsx";
 import { visibleText } from "../ui/visible-text.ts";
+import { ChunkLost } from "./chunk-lost.tsx";
+import { ChunkLostError } from "./chunks.ts";
 
 export function NotFound(): ReactNode {
   const t = useMessages();
   return (
     <div className="page">
-      <Empty icon={<Compass aria-hidden />} title={t.common.errors.notFound}>
+      <Empty isPage icon={<Compass aria-hidden />} title={t.common.errors.notFound}>
         <p>{t.common.errors.notFoundHelp}</p>
         <Link className="button" to="/">
           {t.common.errors.toOverview}
@@ -22,10 +24,11 @@ export function NotFound(): ReactNode {
 
 export function Crashed({ error, reset }: { readonly error: unknown; readonly reset: () => void }): ReactNode {
   const t = useMessages();
+  if (error instanceof ChunkLostError) return <ChunkLost />;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return (
     <div className="page" role="alert">
-      <Empty title={t.common.errors.crashed}>
+      <Empty isPage title={t.common.errors.crashed}>
         <p>{t.common.errors.crashedHelp}</p>
         <pre>{visibleText(text)}</pre>
         <Button onClick={reset}>{t.common.retry}</Button>

@@ -10,12 +10,15 @@ import { useLive, useLiveState } from "../live/use-live.ts";
 import { Button } from "../ui/button.tsx";
 import { Toasts } from "../ui/toasts.tsx";
 import { Brand } from "./brand.tsx";
+import { chunk } from "./chunks.ts";
 import { PAGES } from "./navigation.ts";
 import { Preferences } from "./preferences.tsx";
 import { toggleTheme } from "./theme.ts";
 
-const Palette = lazy(() => import("./palette.tsx").then(({ Palette: component }) => ({ default: component })));
-const KeysHelp = lazy(() => import("./keys-help.tsx").then(({ KeysHelp: component }) => ({ default: component })));
+const Palette = lazy(chunk(() => import("./palette.tsx").then(({ Palette: component }) => ({ default: component }))));
+const KeysHelp = lazy(
+  chunk(() => import("./keys-help.tsx").then(({ KeysHelp: component }) => ({ default: component }))),
+);
 
 type Overlay = "palette" | "keys" | null;
 

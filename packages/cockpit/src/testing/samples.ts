@@ -26,6 +26,7 @@ export function aRun(seq: number, change: Partial<RunSummary> = {}): RunSummary 
     status: "running",
     idempotencyKey: null,
     parent: null,
+    forkedFrom: null,
     deployment: null,
     createdAt: at(seq),
     changedAt: at(seq),

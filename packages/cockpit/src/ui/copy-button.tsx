@@ -2,6 +2,7 @@ import { Check, Copy } from "lucide-react";
 import { useEffect, useState, type ReactNode } from "react";
 import { useMessages } from "../i18n/use-messages.ts";
 import { Button } from "./button.tsx";
+import { visibleText } from "./visible-text.ts";
 
 const SHOWN_MS = 1_500;
 
@@ -22,11 +23,12 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   );
 }
 
-/** A command as it is typed, to be copied. */
+/** A command as it is typed, to be copied. Names in it may be anybody's: what hides in them is shown, and copied as it is. */
 export function CommandLine({ command }: { readonly command: string }): ReactNode {
+  const shown = visibleText(command);
   return (
     <div className="command">
-      <code title={command}>{command}</code>
+      <code title={shown}>{shown}</code>
       <CopyButton text={command} />
     </div>
   );

@@ -8,7 +8,11 @@ import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { visibleText } from "./visible-text.ts";
 
+// A document stands below the page's own title.
 const COMPONENTS: Components = {
+  h1: ({ children }) => <h2>{children}</h2>,
+  h2: ({ children }) => <h3>{children}</h3>,
+  h3: ({ children }) => <h4>{children}</h4>,
   a: ({ href, children }) => <SafeLink href={href}>{children}</SafeLink>,
   // What is wider than the page is scrolled, by the keyboard too.
   pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,

@@ -3,6 +3,7 @@
 import { useMemo, useState, type ReactNode } from "react";
 import { lazy, Suspense } from "react";
 import type { JsonValue, PayloadView, ResultView } from "@perdure/protocol";
+import { chunk } from "../app/chunks.ts";
 import { useFormat, useMessages } from "../i18n/use-messages.ts";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -10,7 +11,9 @@ import { JsonTree } from "./json-tree.tsx";
 import { Segmented } from "./segmented.tsx";
 import { visibleText } from "./visible-text.ts";
 
-const Markdown = lazy(() => import("./markdown.tsx").then(({ Markdown: component }) => ({ default: component })));
+const Markdown = lazy(
+  chunk(() => import("./markdown.tsx").then(({ Markdown: component }) => ({ default: component }))),
+);
 
 type Shape = "tree" | "text" | "markdown" | "raw";
 

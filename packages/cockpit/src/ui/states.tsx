@@ -8,16 +8,18 @@ import { Button } from "./button.tsx";
 import { visibleText } from "./visible-text.ts";
 
 export interface EmptyProps {
+  /** It stands for the whole page: its title is the page's. */
+  readonly isPage?: boolean;
   readonly icon?: ReactNode;
   readonly title: string;
   readonly children?: ReactNode;
 }
 
-export function Empty({ icon, title, children }: EmptyProps): ReactNode {
+export function Empty({ isPage = false, icon, title, children }: EmptyProps): ReactNode {
   return (
     <div className="state">
       {icon}
-      <h2>{title}</h2>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children}
     </div>
   );

@@ -7,26 +7,16 @@
 // F3. A fork has a world of its own from there on: another key with a copy of state, promises and streams as they were. Only
 //     what shares a key by its nature (shared handlers) shares it on.
 
-import {
-  assert,
-  type CommandEntry,
-  type Entry,
-  failureResult,
-  FORK_SIGNAL,
-  type Result,
-  RunNotFoundError,
-  type Target,
-  valueResult,
-} from "@perdure/protocol";
+import { assert, type Entry, FORK_SIGNAL, isFinished, type Target, valueResult } from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import type { Fork } from "../events.ts";
-import { openCommands, promisesAsOf, resultOf, stateAsOf } from "../moves/as-of.ts";
+import { promisesAsOf, stateAsOf } from "../moves/as-of.ts";
 import { launch } from "../moves/attempts.ts";
 import { copyEntries, copyImages, copyRecord, copyStreams, wholeJournal } from "../moves/copy-run.ts";
-import { complete, signal } from "../moves/journal.ts";
+import { signal } from "../moves/journal.ts";
 import { arrive, isExclusive } from "../moves/key-queue.ts";
 import { type HotRun, keyText, ownedText, promiseText } from "../view.ts";
-import { resolveRef, waitFor } from "./attempt-command.ts";
+import { takeUp } from "./take-up.ts";
 
 export function fork(batch: Batch, event: Fork): void {
   const source = batch.view.run(event.run);
@@ -113,30 +103,32 @@ function make(batch: Batch, source: HotRun, event: Fork, at: number, key: string
     const turn = arrive(batch, copy);
     assert(turn === "turn", "E3: the key of a fork is free");
   }
-  copyEntries(batch, copy, prefix);
-  copyImages(batch, source, copy, "newest");
   if (source.record.key === null || isExclusive(copy))
     copyTrims(batch, copy, prefix, copyStreams(batch, source, copy, journal, at));
-  if (isExclusive(copy)) copyWorld(batch, source, copy, journal, at);
+  copyEntries(batch, copy, prefix);
+  // I2: an image holds the state that there was; where that cannot be told, code must not see more of it than there is.
+  const isCertain = !isExclusive(copy) || copyWorld(batch, source, copy, journal, at);
+  if (isCertain) copyImages(batch, source, copy, "without names");
   if (event.note !== undefined) signal(batch, copy, FORK_SIGNAL, valueResult(event.note));
-  for (const entry of openCommands(prefix)) takeUp(batch, copy, entry, () => resultOf(journal.slice(at), entry.id));
+  takeUp(batch, copy, prefix, journal.slice(at));
   launch(batch, copy);
   batch.reply(event.ticket, { type: "accepted", run: event.id, existing: false, status: record.status });
   return true;
 }
 
-/** State and promises of the key, as they were. */
-function copyWorld(batch: Batch, source: HotRun, copy: HotRun, journal: readonly Entry[], at: number): void {
+/** State and promises of the key, as they were. False: not all of the state is known. */
+function copyWorld(batch: Batch, source: HotRun, copy: HotRun, journal: readonly Entry[], at: number): boolean {
   const { service } = source.record;
   const key = { service, key: copy.record.key ?? "" };
   const present = batch.view.states.get(keyText(service, source.record.key ?? "")) ?? new Map();
-  const state = stateAsOf(journal, at, present);
+  const { state, certain } = stateAsOf(journal, at, present);
   for (const [name, value] of state) batch.mutations.push({ type: "setState", key, name, value });
   batch.view.states.set(keyText(service, key.key), new Map(state));
   for (const [name, result] of promisesAsOf(journal.slice(0, at))) {
     batch.mutations.push({ type: "setPromise", key, name, result });
     batch.view.promises.set(promiseText(key, name), result);
   }
+  return certain && !isFinished(source.record.status); // Others may have written since it ended.
 }
 
 /** What the prefix has asked to drop at its end. */
@@ -149,54 +141,4 @@ function copyTrims(batch: Batch, copy: HotRun, prefix: readonly Entry[], ends: R
     if (before > (trims.get(stream)?.before ?? 0)) trims.set(stream, { command: entry.id, stream, before });
   }
   if (trims.size > 0) batch.change(copy).trims = [...trims.values()];
-}
-
-/** F1, F2: what a command of the prefix still waits for. `later`: what the origin got, after the prefix. */
-function takeUp(
-  batch: Batch,
-  copy: HotRun,
-  { id, command, child }: CommandEntry,
-  later: () => Result | undefined,
-): void {
-  switch (command.type) {
-    case "sleep":
-      batch.mutations.push({
-        type: "addTimer",
-        timer: { at: command.wakeAt, run: copy.record.seq, kind: "sleep", id },
-      });
-      batch.actions.push({ type: "arm", at: command.wakeAt });
-      return;
-    case "call":
-    case "attach": {
-      const ref = command.type === "attach" ? resolveRef(batch, command.ref) : child;
-      const run = ref === undefined ? undefined : batch.view.run(ref);
-      if (run !== undefined) waitFor(batch, copy, id, run);
-      else
-        complete(
-          batch,
-          copy,
-          id,
-          later() ?? failureResult(new RunNotFoundError(`there is no run ${ref ?? ""}`).toFailure()),
-        );
-      return;
-    }
-    case "getPromise":
-      waitForPromise(batch, copy, id, command.key);
-      return;
-    default:
-      return; // Steps are begun again by the attempt.
-  }
-}
-
-function waitForPromise(batch: Batch, copy: HotRun, command: number, name: string): void {
-  const { service, key } = copy.record;
-  assert(key !== null, "only workflows have promises");
-  const known = batch.view.promises.get(promiseText({ service, key }, name)) ?? null;
-  if (known !== null) {
-    complete(batch, copy, command, known);
-    return;
-  }
-  const waiter = { target: { kind: "promise", service, key, name }, run: copy.record.id, command } as const;
-  batch.view.waitersOf(waiter.target).push(waiter);
-  batch.mutations.push({ type: "addWaiter", waiter });
 }

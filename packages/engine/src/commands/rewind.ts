@@ -9,6 +9,7 @@ import { copyEntries, copyImages, copyRecord, copyStreams, wholeJournal } from "
 import { isExclusive } from "../moves/key-queue.ts";
 import { type HotRun, keyText } from "../view.ts";
 import { restartFrom } from "./control.ts";
+import { takeUp } from "./take-up.ts";
 
 export function rewind(batch: Batch, event: Rewind): void {
   const run = batch.view.run(event.run);
@@ -28,9 +29,10 @@ export function rewind(batch: Batch, event: Rewind): void {
   }
   keepBranch(batch, run, event, journal);
   // An exclusive run that has not ended still has the turn of its key: nobody else has written there since.
-  if (isExclusive(run) && !isFinished(run.record.status)) restoreState(batch, run, journal, event.at);
+  const isHolder = isExclusive(run) && !isFinished(run.record.status);
+  const state = isHolder && restoreState(batch, run, journal, event.at) ? "state restored" : "state left";
   batch.view.tails.delete(run.record.seq); // After the cut they are out of date.
-  restartFrom(batch, run, event.at + 1, journal.slice(event.at), "state restored");
+  restartFrom(batch, run, event.at + 1, journal.slice(event.at), state);
   batch.reply(event.ticket, { type: "done", status: run.record.status });
 }
 
@@ -58,19 +60,22 @@ function keepBranch(batch: Batch, run: HotRun, event: Rewind, journal: readonly 
   }
   const branch = batch.view.addFresh(record);
   batch.insert(branch);
-  copyEntries(batch, branch, journal);
-  copyImages(batch, run, branch, "all");
   if (record.key === null) copyStreams(batch, run, branch, journal, run.entries); // Those of a key stay the key's.
+  copyEntries(batch, branch, journal);
+  copyImages(batch, run, branch, "with names");
+  takeUp(batch, branch, journal, []); // It may be restarted, as any run that has ended.
 }
 
-function restoreState(batch: Batch, run: HotRun, journal: readonly Entry[], at: number): void {
+/** False: not all of it is known. */
+function restoreState(batch: Batch, run: HotRun, journal: readonly Entry[], at: number): boolean {
   const { service, key: name } = run.record;
   const key = { service, key: name ?? "" };
   const text = keyText(service, key.key);
   const present = batch.view.states.get(text) ?? new Map();
-  const state = stateAsOf(journal, at, present);
+  const { state, certain } = stateAsOf(journal, at, present);
   for (const [other] of present) if (!state.has(other)) batch.mutations.push({ type: "clearState", key, name: other });
   for (const [set, value] of state)
     if (present.get(set) !== value) batch.mutations.push({ type: "setState", key, name: set, value });
   batch.view.states.set(text, new Map(state));
+  return certain;
 }

@@ -13,33 +13,39 @@ function writes(command: Write, name: string): boolean {
   return command.type === "clearAllState" || command.key === name;
 }
 
+export interface StateAsOf {
+  readonly state: ReadonlyMap<string, Payload>;
+  /** The journal, or what is there now, tells of every name. */
+  readonly certain: boolean;
+}
+
 /**
  * Each name has what the last write up to `at` gave it; else what the first read of it says that comes before any write; else
- * what it has now, unless the run has written it since: then nobody knows what it was.
+ * what it has now, unless the run has written it since: then nobody knows what it was, and it is left out.
  */
-export function stateAsOf(
-  journal: readonly Entry[],
-  at: number,
-  present: ReadonlyMap<string, Payload>,
-): ReadonlyMap<string, Payload> {
+export function stateAsOf(journal: readonly Entry[], at: number, present: ReadonlyMap<string, Payload>): StateAsOf {
   const commands = journal.filter((entry) => entry.kind === "command");
   const written = commands.map(({ command }) => command).filter(isWrite);
   const names = new Set([...present.keys(), ...written.flatMap((write) => ("key" in write ? [write.key] : []))]);
   for (const { command } of commands) if (command.type === "getState") names.add(command.key);
   const state = new Map<string, Payload>();
+  let certain = true;
   for (const name of names) {
     const value = valueAsOf(journal, at, name, present.get(name));
-    if (value !== undefined) state.set(name, value);
+    if (value === UNKNOWN) certain = false;
+    else if (value !== undefined) state.set(name, value);
   }
-  return state;
+  return { state, certain };
 }
+
+const UNKNOWN = Symbol("unknown");
 
 function valueAsOf(
   journal: readonly Entry[],
   at: number,
   name: string,
   present: Payload | undefined,
-): Payload | undefined {
+): Payload | undefined | typeof UNKNOWN {
   const commands = journal.filter((entry) => entry.kind === "command");
   const last = commands.findLast(
     ({ index, command }) => index <= at && isWrite(command) && writes(command, name),
@@ -51,7 +57,7 @@ function valueAsOf(
     const result = resultOf(journal, read.id);
     if (result !== undefined) return result.kind === "value" ? result.value : undefined;
   }
-  return firstWrite === undefined ? present : undefined;
+  return firstWrite === undefined ? present : UNKNOWN;
 }
 
 /** The result of a command, fused or not. */

@@ -39,6 +39,7 @@ export function copyRecord(batch: Batch, source: HotRun, id: RunId, key: string 
     id,
     seq: batch.counters.seq,
     key,
+    idempotencyKey: null,
     parent: null,
     forkedFrom: originOf(source.record, at),
     createdAt: batch.now,
@@ -58,12 +59,12 @@ export function copyRecord(batch: Batch, source: HotRun, id: RunId, key: string 
 }
 
 /** Null: nothing is shared. */
-function originOf({ id, key, createdAt, forkedFrom }: Run, at: number): ForkOrigin | null {
+function originOf({ id, key, createdAt, idempotencyKey, forkedFrom }: Run, at: number): ForkOrigin | null {
   if (at === 0) return null;
-  if (forkedFrom === null) return { run: id, key, entry: at, createdAt, origin: null };
+  if (forkedFrom === null) return { run: id, key, entry: at, createdAt, idempotencyKey, origin: null };
   // What the source had from its own origin is as well said to come from there.
   if (at <= forkedFrom.entry) return shortened(forkedFrom, at);
-  return { run: id, key, entry: at, createdAt: forkedFrom.createdAt, origin: forkedFrom };
+  return { ...forkedFrom, run: id, key, entry: at, origin: forkedFrom };
 }
 
 /** The journal was cut: of what it shares with its origin, the entries up to `at` are left. */
@@ -78,11 +79,13 @@ export function copyEntries(batch: Batch, copy: HotRun, entries: readonly Entry[
   for (const entry of entries) batch.append(copy, entry);
 }
 
-/** Bytes are shared by their hash. */
-export function copyImages(batch: Batch, source: HotRun, copy: HotRun, which: "newest" | "all"): void {
+/** The newest that has seen no more than there is, and where names are kept, those that have one. Bytes are shared by hash. */
+export function copyImages(batch: Batch, source: HotRun, copy: HotRun, names: "with names" | "without names"): void {
   const seen = imagesOf(source).filter(({ entry }) => entry <= copy.entries);
-  for (const info of which === "all" ? seen : seen.slice(-1))
-    addImage(batch, copy, which === "all" ? info : { ...info, name: null }, null);
+  for (const info of seen) {
+    if (names === "with names" && info.name !== null) addImage(batch, copy, info, null);
+    else if (info === seen.at(-1)) addImage(batch, copy, { ...info, name: null }, null);
+  }
 }
 
 /** The streams of the source's owner become those of the copy's, as they stood after entry `at`. Where each of them ends. */

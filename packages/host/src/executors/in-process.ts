@@ -11,10 +11,15 @@ export interface InProcessOptions extends ExecutorOptions {
   readonly guard?: EffectGuard;
 }
 
-export function createInProcessExecutor(registry: Registry, options: InProcessOptions): Executor {
+export interface InProcessExecutor extends Executor {
+  /** What its handlers run on: what the code of a process shares is found by them. */
+  readonly ports: SdkPorts;
+}
+
+export function createInProcessExecutor(registry: Registry, options: InProcessOptions): InProcessExecutor {
   const { log, guard, ...rest } = options;
   const ports = nodePorts(log);
-  if (guard === undefined) return createExecutor(registry, ports, rest);
+  if (guard === undefined) return { ports, start: starting(createExecutor(registry, ports, rest)) };
   const { runHandler, runStep, insideStep, outside } = guard;
   const ownPorts: SdkPorts = {
     ...ports,
@@ -27,7 +32,11 @@ export function createInProcessExecutor(registry: Registry, options: InProcessOp
     runStep,
     insideStep,
   };
-  return outsideOf(guard, createExecutor(registry, ownPorts, rest));
+  return { ports: ownPorts, start: starting(outsideOf(guard, createExecutor(registry, ownPorts, rest))) };
+}
+
+function starting(executor: Executor): Executor["start"] {
+  return (start, replies) => executor.start(start, replies);
 }
 
 // The originals, taken before a guard wraps the globals: what the runtime itself asks is no handler's effect.

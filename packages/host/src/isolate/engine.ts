@@ -6,27 +6,26 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
-declare global {
-  /** As much of it as is used here: the types of Node do not have it, those of browsers do. */
-  namespace WebAssembly {
-    interface Module {}
-    interface Memory {
-      readonly buffer: ArrayBuffer;
-      grow(pages: number): number;
-    }
-    interface Instance {
-      readonly exports: object;
-    }
-    const Instance: new (
-      module: Module,
-      imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
-    ) => Instance;
-    function compile(bytes: Uint8Array): Promise<Module>;
-  }
+/** A compiled binary. */
+export interface WasmModule {}
+
+export interface WasmMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
 }
 
+export type WasmImports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** As much of it as is used here: the types of Node do not have it, those of browsers do, and a program may have both. */
+interface Wasm {
+  readonly Instance: new (module: WasmModule, imports: WasmImports) => { readonly exports: object };
+  compile(bytes: Uint8Array): Promise<WasmModule>;
+}
+
+export const wasm: Wasm = (globalThis as unknown as { readonly WebAssembly: Wasm }).WebAssembly;
+
 export interface Engine {
-  readonly module: WebAssembly.Module;
+  readonly module: WasmModule;
   /** SHA-256 of the WebAssembly binary, hex. */
   readonly hash: string;
 }
@@ -40,6 +39,6 @@ export function loadEngine(): Promise<Engine> {
 
 async function load(): Promise<Engine> {
   const bytes = await readFile(new URL(import.meta.resolve("quickjs-wasi/quickjs.wasm")));
-  const module = await WebAssembly.compile(bytes);
+  const module = await wasm.compile(bytes);
   return { module, hash: createHash("sha256").update(bytes).digest("hex") };
 }

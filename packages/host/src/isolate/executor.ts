@@ -24,7 +24,7 @@ import type { GuestMessage, WireStart } from "@perdure/sdk/wire";
 import { Bases } from "./bases.ts";
 import { HOST_FETCH } from "@perdure/sdk/host-side";
 import { hostFetch } from "../fetch.ts";
-import { callHost, type HostFunctions } from "./host-calls.ts";
+import { HostCall, type HostCallRequest, type HostFunction, type HostFunctions } from "./host-calls.ts";
 import type { ThreadPorts } from "./isolate-thread.ts";
 import type { StackTraces } from "./stack-traces.ts";
 import { IsolateThreads } from "./isolate-threads.ts";
@@ -35,6 +35,8 @@ import type { InstanceLimits } from "./instance.ts";
 export interface IsolateOptions {
   readonly artifacts: Artifacts;
   readonly hostFunctions: HostFunctions;
+  /** What else host modules export, by the same names. */
+  readonly hostValues?: ReadonlyMap<string, unknown>;
   readonly log: (record: LogRecord) => void;
   /** 0: in this thread, for tests. Default: as many as there are cores, at most four. */
   readonly threads?: number;
@@ -45,6 +47,8 @@ export interface IsolateOptions {
   /** Of threads that are none (`threads: 0`). Default: the real time. */
   readonly ports?: ThreadPorts;
 }
+
+const NO_VALUES: ReadonlyMap<string, unknown> = new Map();
 
 export interface IsolateExecutor extends Executor {
   /** Loads a bundle, so that the first run of it need not wait. @throws IsolateModuleError where that fails */
@@ -69,7 +73,7 @@ class ThreadedExecutor implements IsolateExecutor {
   #last = 0;
 
   constructor(options: IsolateOptions) {
-    this.#options = options;
+    this.#options = { ...options, hostFunctions: new Map([...options.hostFunctions, [HOST_FETCH, fetchFor]]) };
     this.#threads = new IsolateThreads(options, {
       heard: (message) => this.#heard(message),
       died: (attempts, error) => this.#died(attempts, error),
@@ -171,8 +175,8 @@ class ThreadedExecutor implements IsolateExecutor {
   }
 }
 
-const fetchFor = (signal: AbortSignal): HostFunctions =>
-  new Map([[HOST_FETCH, (request) => hostFetch(request as FetchRequest, { signal })]]);
+const fetchFor: HostFunction = (request, info) =>
+  hostFetch(request as FetchRequest, info as { readonly signal: AbortSignal });
 
 class IsolateAttempt implements Attempt {
   readonly #id: number;
@@ -183,7 +187,7 @@ class IsolateAttempt implements Attempt {
   /** What waits for the thread; null once it has begun. */
   #early: ToThread[] | null = [];
   #awaiting: readonly Awaiting[] | null = null;
-  readonly #calls = new Map<number, AbortController>();
+  readonly #calls = new Map<number, HostCall>();
   over = false;
   /** Known before anything is said. */
   traces: StackTraces | undefined = undefined;
@@ -290,10 +294,10 @@ class IsolateAttempt implements Attempt {
         replies.error({ ...message.failure, failure: this.#placedFailure(message.failure.failure) });
         return;
       case "call":
-        void this.#call(message.call, message.target, message.args);
+        void this.#call(message.call, message);
         return;
       case "abortCall":
-        this.#calls.get(message.call)?.abort();
+        this.#calls.get(message.call)?.fired(message.signal, message.reason);
         return;
       case "log": {
         const { level, message: text, fields } = message;
@@ -315,15 +319,15 @@ class IsolateAttempt implements Attempt {
     return stack === undefined || this.traces === undefined ? failure : { ...failure, stack: this.traces.told(stack) };
   }
 
-  async #call(call: number, target: string, args: readonly unknown[]): Promise<void> {
-    const controller = new AbortController();
-    this.#calls.set(call, controller);
-    const { signal } = controller;
-    const { hostFunctions } = this.#options;
-    const outcome = await callHost(target === HOST_FETCH ? fetchFor(signal) : hostFunctions, target, args, {
+  async #call(call: number, request: HostCallRequest): Promise<void> {
+    const running = new HostCall(request, {
+      functions: this.#options.hostFunctions,
+      values: this.#options.hostValues ?? NO_VALUES,
       replies: this.#replies,
-      signal,
+      say: (said) => this.#send({ type: "callSaid", attempt: this.#id, call, said }),
     });
+    this.#calls.set(call, running);
+    const outcome = await running.run();
     this.#calls.delete(call);
     this.#send({ type: "callEnded", attempt: this.#id, call, outcome });
   }
@@ -332,7 +336,7 @@ class IsolateAttempt implements Attempt {
   #end(reason: string): void {
     this.over = true;
     this.#awaiting = null;
-    for (const controller of this.#calls.values()) controller.abort(new Error(reason));
+    for (const call of this.#calls.values()) call.abort(reason);
     this.#calls.clear();
   }
 }

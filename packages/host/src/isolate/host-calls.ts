@@ -1,39 +1,153 @@
-// The hands: functions of host modules, called for guests in this process.
+// Functions of host modules, called from isolates: the hands
+// ===========================================================
+// One call: its arguments are put together again (what is no data among them is named beside them), the function is run, and
+// how it ended is what the guest is told. A step's `info` is like the one that a closure gets in-process.
+//
+// H1. Nothing is said for a call after its end, or after its attempt's.
 
-import { type AttemptReplies, failureFrom, HostFunctionMissingError, type Payload } from "@perdure/protocol";
-import { encode, INFO, retryAfterMs, type StepInfo } from "@perdure/sdk/host-side";
-import type { CallOutcome, WireInfo } from "@perdure/sdk/wire";
+import {
+  type AttemptReplies,
+  failureFrom,
+  HostFunctionMissingError,
+  isPerdureError,
+  type Payload,
+} from "@perdure/protocol";
+import { encode, retryAfterMs, type StepInfo } from "@perdure/sdk/host-side";
+import type { CallOutcome, CallWord, WireHandle, WireReason, WireSignal } from "@perdure/sdk/wire";
 
 export type HostFunction = (...args: readonly unknown[]) => unknown;
 
 /** By `module#export`. */
 export type HostFunctions = ReadonlyMap<string, HostFunction>;
 
-export interface CallScope {
-  readonly replies: Pick<AttemptReplies, "append">;
-  readonly signal: AbortSignal;
+export interface HostCallRequest {
+  readonly target: string;
+  readonly args: readonly unknown[];
+  readonly handles: readonly WireHandle[];
 }
 
-/** Never rejects: how it ended is what the guest is told. */
-export async function callHost(
-  functions: HostFunctions,
-  target: string,
-  args: readonly unknown[],
-  scope: CallScope,
-): Promise<CallOutcome> {
-  try {
-    const fn = functions.get(target);
-    if (fn === undefined) throw missing(functions, target);
-    const value = await fn(...args.map((arg) => withInfo(arg, scope)));
-    return { kind: "value", value: plain(value, target) };
-  } catch (error) {
-    const delayMs = retryAfterMs(error, Date.now());
-    const name = error instanceof Error ? error.name : "Error";
-    const failure = failureFrom(error);
-    return delayMs === undefined
-      ? { kind: "failure", failure, name }
-      : { kind: "failure", failure, name, retryAfterMs: delayMs };
+export interface HostCallPorts {
+  readonly functions: HostFunctions;
+  readonly values: ReadonlyMap<string, unknown>;
+  readonly replies: Pick<AttemptReplies, "append">;
+  /** To the guest, before the end. */
+  readonly say: (said: CallWord) => void;
+}
+
+export class HostCall {
+  readonly #request: HostCallRequest;
+  readonly #ports: HostCallPorts;
+  /** By the numbers of the call's signals. */
+  readonly #controllers = new Map<number, AbortController>();
+  #over = false;
+
+  constructor(request: HostCallRequest, ports: HostCallPorts) {
+    this.#request = request;
+    this.#ports = ports;
   }
+
+  /** Never rejects: how it ended is what the guest is told. */
+  async run(): Promise<CallOutcome> {
+    const { target } = this.#request;
+    try {
+      const fn = this.#ports.functions.get(target);
+      if (fn === undefined) throw missing(this.#ports.functions, target);
+      const value = await fn(...this.#arguments());
+      return isAsyncIterable(value) ? await this.#pass(value) : { kind: "value", value: plain(value, target) };
+    } catch (error) {
+      return failed(error);
+    } finally {
+      this.#over = true;
+    }
+  }
+
+  /** A signal of the guest's has fired. */
+  fired(signal: number, reason: WireReason): void {
+    this.#controllers.get(signal)?.abort(reason === null ? undefined : errorOf(reason));
+  }
+
+  /** Its attempt is over: it is told to stop, and not heard any more. */
+  abort(reason: string): void {
+    this.#over = true;
+    for (const controller of this.#controllers.values()) controller.abort(new Error(reason));
+  }
+
+  async #pass(values: AsyncIterable<unknown>): Promise<CallOutcome> {
+    for await (const value of values) {
+      if (this.#over) break;
+      this.#ports.say({ kind: "item", value: plain(value, this.#request.target) });
+    }
+    return { kind: "done" };
+  }
+
+  // Arguments
+  // ---------
+
+  #arguments(): readonly unknown[] {
+    const args = [...this.#request.args];
+    for (const handle of this.#request.handles) {
+      const [index, property] = handle.at;
+      const value = this.#valueOf(handle);
+      if (property === undefined) args[index] = value;
+      else (args[index] as Record<string, unknown>)[property] = value;
+    }
+    return args;
+  }
+
+  #valueOf(handle: WireHandle): unknown {
+    switch (handle.kind) {
+      case "signal":
+        return this.#signal(handle.signal);
+      case "value":
+        return this.#ports.values.get(handle.reference);
+      case "callback":
+        return (...args: readonly unknown[]) => this.#callBack(handle.callback, args);
+      case "info":
+        return this.#info(handle);
+      default:
+        return handle satisfies never;
+    }
+  }
+
+  #callBack(callback: number, args: readonly unknown[]): void {
+    if (this.#over) return;
+    this.#ports.say({ kind: "callback", callback, args: args.map((arg) => plain(arg, this.#request.target)) });
+  }
+
+  #signal({ number, reason }: WireSignal): AbortSignal {
+    const controller = new AbortController();
+    if (reason !== undefined) controller.abort(reason === null ? undefined : errorOf(reason));
+    this.#controllers.set(number, controller);
+    return controller.signal;
+  }
+
+  #info(wire: Extract<WireHandle, { readonly kind: "info" }>): StepInfo {
+    const { command, attempt, idempotencyKey } = wire;
+    const signal = this.#signal(wire.signal);
+    return {
+      idempotencyKey,
+      attempt,
+      signal,
+      stream: (name) => ({
+        write: (...items: readonly unknown[]) => {
+          if (this.#over || signal.aborted) return;
+          const payloads = items.map((item): Payload => encode(item, `an item of "${name}"`) ?? "null");
+          this.#ports.replies.append(name, payloads, `${command}.${attempt}`);
+        },
+      }),
+    };
+  }
+}
+
+function failed(error: unknown): CallOutcome {
+  const delayMs = retryAfterMs(error, Date.now());
+  return {
+    kind: "failure",
+    failure: failureFrom(error),
+    name: error instanceof Error ? error.name : "Error",
+    ...(isPerdureError(error) ? { retry: error.retry } : {}),
+    ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
+  };
 }
 
 function missing(functions: HostFunctions, target: string): HostFunctionMissingError {
@@ -51,22 +165,12 @@ function plain(value: unknown, target: string): unknown {
   return typeof payload === "string" ? JSON.parse(payload) : payload;
 }
 
-function withInfo(arg: unknown, { replies, signal }: CallScope): unknown {
-  if (typeof arg !== "object" || arg === null) return arg;
-  const wire = (arg as { readonly [INFO]?: WireInfo })[INFO];
-  if (wire === undefined) return arg;
-  const { command, attempt, idempotencyKey } = wire;
-  const info: StepInfo = {
-    idempotencyKey,
-    attempt,
-    signal,
-    stream: (name) => ({
-      write: (...items: readonly unknown[]) => {
-        if (signal.aborted) return;
-        const payloads = items.map((item): Payload => encode(item, `an item of "${name}"`) ?? "null");
-        replies.append(name, payloads, `${command}.${attempt}`);
-      },
-    }),
-  };
-  return info;
+function errorOf({ name, message }: NonNullable<WireReason>): Error {
+  return name === "AbortError" || name === "TimeoutError"
+    ? new DOMException(message, name)
+    : Object.assign(new Error(message), { name });
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }

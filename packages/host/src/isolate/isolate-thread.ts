@@ -105,6 +105,11 @@ export class IsolateThread {
       case "notify":
         this.#with(message.attempt, (live) => this.#notify(live, message.entries));
         return;
+      case "callSaid":
+        this.#with(message.attempt, (live) =>
+          this.#turn(live, { type: "callSaid", call: message.call, said: message.said }),
+        );
+        return;
       case "callEnded":
         this.#with(message.attempt, (live) => this.#callEnded(live, message.call, message.outcome));
         return;

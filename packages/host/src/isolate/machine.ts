@@ -9,11 +9,11 @@
 // M3. Texts cross as UTF-8: those of the border are JSON, which has no lone surrogates.
 
 import type { Clock } from "./clock.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, wasm, type WasmImports, type WasmMemory } from "./engine.ts";
 
 /** The functions of the binary that are called here. Addresses are numbers; `qjs_` functions take and give cells. */
 export interface EngineExports {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   readonly __stack_pointer: { value: number };
   _initialize(): void;
   qjs_init(): number;
@@ -74,7 +74,7 @@ export class Machine {
 
   /** Its memory is what the binary begins with: nothing is initialised, and no heap is there. */
   constructor(engine: Engine, host: MachineHost) {
-    const instance = new WebAssembly.Instance(engine.module, this.#imports(host));
+    const instance = new wasm.Instance(engine.module, this.#imports(host));
     this.exports = instance.exports as EngineExports;
   }
 
@@ -207,7 +207,7 @@ export class Machine {
     return text;
   }
 
-  #imports(host: MachineHost): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+  #imports(host: MachineHost): WasmImports {
     const view = (): DataView => new DataView(this.exports.memory.buffer);
     const env = {
       host_call: (name: number, nameBytes: number, _self: number, count: number, args: number): number =>

@@ -1,7 +1,7 @@
 // What the executor and a thread of isolates say to each other. Attempts are numbers, unique in the process.
 
 import type { Awaiting, CapturedImage, Entry, Failure } from "@perdure/protocol";
-import type { CallOutcome, GuestMessage, WireStart } from "@perdure/sdk/wire";
+import type { CallOutcome, CallWord, GuestMessage, WireStart } from "@perdure/sdk/wire";
 import type { BaseImage } from "./image-codec.ts";
 import type { InstanceLimits } from "./instance.ts";
 
@@ -37,6 +37,7 @@ export type ToThread =
       readonly image: { readonly entry: number; readonly bytes: Uint8Array } | null;
     }
   | { readonly type: "notify"; readonly attempt: number; readonly entries: readonly Entry[] }
+  | { readonly type: "callSaid"; readonly attempt: number; readonly call: number; readonly said: CallWord }
   | { readonly type: "callEnded"; readonly attempt: number; readonly call: number; readonly outcome: CallOutcome }
   | { readonly type: "yield"; readonly attempt: number }
   /** Let so many go that wait, or come to wait. What was asked for before is not asked for any more. */

@@ -1,7 +1,7 @@
 // What code can do to its isolate: it is ended with an error that says why, or goes on unharmed; its images stay good and
 // small, and nobody else notices.
 
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { ImageDamagedError, ImageMismatchError, IsolateLimitError } from "@perdure/protocol";
 import { baseOf, HeapRun, type HeapRunOptions, LIMITS } from "../../test/isolate/heap-run.ts";
 import { type BaseImage, encodeBase } from "./image-codec.ts";
@@ -12,6 +12,8 @@ const MEBIBYTE = 1_024 * 1_024;
 /** Long for a turn that does what it should, and short enough to wait for one that does not end. */
 const SHORT: InstanceLimits = { ...LIMITS, turnMs: 1_500 };
 const SMALL: InstanceLimits = { ...LIMITS, memoryBytes: 24 * MEBIBYTE };
+
+vi.setConfig({ testTimeout: 60_000 }); // Nothing here is fast on a busy machine.
 
 let loaded: Awaited<ReturnType<typeof baseOf>>;
 beforeAll(async () => {
@@ -58,8 +60,7 @@ describe("code that goes too far is ended, and only it", () => {
 
   test("a text without an end", async () => {
     const run = await begin("hugeText", { limits: SMALL, signals: [["go", null]] });
-    await run.finish().catch((error: unknown) => expect(error).toBeInstanceOf(IsolateLimitError));
-    expect(run.result).toBeUndefined();
+    await expect(run.finish()).rejects.toThrow("string too long"); // An error of the engine, which no code can catch.
     expect(
       await (
         await begin("patient", {
@@ -93,21 +94,19 @@ describe("images stay good", () => {
   });
 
   test("memory that was freed is not in them", async () => {
-    const limits = { ...LIMITS, memoryBytes: 512 * MEBIBYTE };
     const run = await begin("garbage", {
-      input: 40,
-      limits,
+      input: 200,
       signals: [
-        ["round 0", null],
-        ["round 1", null],
+        ["go on", null],
+        ["go on", null],
       ],
     });
     const { memoryBytes } = run.instance.measure();
-    expect(memoryBytes).toBeGreaterThan(20 * MEBIBYTE);
+    expect(memoryBytes).toBeGreaterThan(150 * MEBIBYTE);
     const { image } = run.capture();
     expect(image.length).toBeLessThan(400_000);
     await run.rebirth();
-    expect(await run.value()).toHaveLength(2);
+    expect(await run.value()).toEqual([(200 * 201) / 2, 1]);
   });
 
   test("they grow with what the code holds, not with how often it was moved", async () => {

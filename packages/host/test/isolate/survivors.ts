@@ -43,11 +43,11 @@ export const survivors = service("survivors", {
     return { all: await all, race: await race, any: await any, reasons, seen };
   },
   async generators(ctx) {
-    async function* numbers(): AsyncGenerator<number, string, string> {
+    async function* numbers(): AsyncGenerator<number, string, string | undefined> {
       try {
         for (let n = 0; ; n += 1) {
           await ctx.sleep("1s");
-          const told: string = yield n;
+          const told = yield n;
           notes.push(told ?? "nothing");
         }
       } finally {
@@ -77,7 +77,7 @@ export const survivors = service("survivors", {
     await manual.return("enough");
     const rest = iterator.next().value as string;
     iterator.return(undefined);
-    return { seen, notes, letters: first + rest, mapped: [...[1, 2, 3].values().map((n) => n * 2)] };
+    return { seen, notes, letters: first + rest, mapped: Array.from([1, 2, 3].entries(), ([at, n]) => at * n) };
   },
   async control(ctx) {
     const notes: string[] = [];

@@ -44,17 +44,22 @@ export const traps = service("traps", {
     return recurse(0);
   },
   async garbage(ctx, megabytes: number) {
-    const lengths: number[] = [];
-    for (let round = 0; round < 2; round += 1) {
-      let text = "";
-      const parts: string[] = [];
-      for (let n = 0; n < megabytes * 10; n += 1) parts.push(`${n} `.repeat(16_384));
-      text = parts.at(-1) ?? "";
-      lengths.push(text.length);
+    const sums: number[] = [];
+    for (const count of [megabytes, 1]) {
+      const parts = Array.from({ length: count }, (_, n) => new Uint8Array(1_000_000).fill(n + 1));
+      sums.push(parts.reduce((sum, part) => sum + (part[0] ?? 0), 0));
       parts.length = 0;
-      await ctx.signal(`round ${round}`);
+      await ctx.signal("go on");
     }
-    return lengths;
+    return sums;
+  },
+  async traceless(ctx) {
+    const kept = `KEPT ${ctx.runId.length > 0 ? 1_250 : 0}`;
+    let gone: unknown[] | null = [];
+    for (let n = 0; n < 500; n += 1) gone.push(`WITHOUT A TRACE ${n}`, { large: `WITHOUT A TRACE ${n} `.repeat(100) });
+    gone = null;
+    await ctx.signal("go");
+    return { kept, again: Array.from({ length: 500 }, (_, n) => `again ${n}`).length };
   },
   async patient(ctx) {
     const first = await ctx.signal<string>("go");

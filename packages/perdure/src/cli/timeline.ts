@@ -48,6 +48,7 @@ export function headerLines({ run, live }: RunDetail, options: TimelineOptions):
         `${run.parent.runId}, command #${run.parent.command}${run.parent.awaited ? "" : ", does not wait for it"}`,
       ),
     );
+  if (run.forkedFrom !== null) lines.push(label("origin", `${run.forkedFrom.runId}, at entry ${run.forkedFrom.entry}`));
   if (run.deployment !== null) lines.push(label("deployment", printable(run.deployment)));
   if (run.generation > 0) lines.push(label("restarted", plural(run.generation, "time")));
   if (run.idempotencyKey !== null) lines.push(label("idempotent", printable(run.idempotencyKey)));
@@ -201,6 +202,7 @@ function pausedLines(run: RunView, options: TimelineOptions): readonly Line[] {
     offer(["settle", run.id, command, "--failed", "'<message>'"], "it failed for good");
   } else offer(["resume", run.id], "goes on, with fresh retries");
   offer(["restart", run.id, "--from", "<entry>"], "forgets that entry and all after it");
+  offer(["fork", run.id, "--at", "<entry>"], "goes on from that entry as another run");
   offer(["cancel", run.id], "ends it");
   return lines;
 }

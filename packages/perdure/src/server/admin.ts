@@ -9,6 +9,7 @@ import { BadRequestError, ValidationError, type ServicesAnswer, type VersionAnsw
 import { actionRoutes } from "./admin-actions.ts";
 import { callRoutes } from "./admin-calls.ts";
 import { agentRoutes } from "./admin-agents.ts";
+import { momentRoutes } from "./admin-moments.ts";
 import { runRoutes } from "./admin-runs.ts";
 import { scheduleRoutes } from "./admin-schedules.ts";
 import { stateRoutes } from "./admin-state.ts";
@@ -58,6 +59,7 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
     eventRoute(routes, streams);
     runRoutes(routes, runtime);
     actionRoutes(routes, runtime);
+    momentRoutes(routes, runtime);
     stateRoutes(routes, runtime);
     callRoutes(routes, runtime, options);
     scheduleRoutes(routes, runtime);

@@ -1,5 +1,6 @@
 // GET /metrics: figures of the runtime, its store, the listeners and the process, in Prometheus' text form.
 
+import { performance } from "node:perf_hooks";
 import { RUN_STATUSES } from "@perdure/protocol";
 import type { ServedRuntime, Traffic } from "./context.ts";
 

@@ -64,6 +64,7 @@ const summary: Record<string, Json> = {
   status: ref("RunStatus"),
   idempotencyKey: orNull(text),
   parent: orNull(object({ runId: text, command: count, awaited: { type: "boolean" } })),
+  forkedFrom: orNull(object({ runId: text, entry: count })),
   deployment: orNull(text),
   createdAt: instant,
   changedAt: instant,
@@ -118,6 +119,9 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
   Failure: failure,
   Result: result,
   RunSummary: object(summary),
+  Moment: object({ entry: count, hash: text, base: text, size: count, at: instant, name: orNull(text) }),
+  MomentsAnswer: object({ moments: list(ref("Moment")) }),
+  RewindAnswer: object({ runId: text, status: orNull(ref("RunStatus")), branch: text }),
   Run: object({
     ...summary,
     input: payload,
@@ -385,6 +389,25 @@ export const RESTART_BODY: Json = orNull(
     },
   }),
 );
+const ENTRY: Json = { type: "integer", minimum: 0 };
+export const RUN_FORK_BODY: Json = orNull(
+  closed({
+    at: { ...ENTRY, description: "The last entry that is shared; absent: all there are; 0: nothing but the input" },
+    key: { type: "string", minLength: 1, description: "Of the fork of an exclusive handler; absent: one is made" },
+    input: { description: "Another input, where nothing is shared" },
+    note: { description: "Given to the fork as the signal perdure.fork" },
+  }),
+);
+export const RUN_REWIND_BODY: Json = closed({ at: { ...ENTRY, description: "The last entry that stays" } }, ["at"]);
+export const MOMENT_BODY: Json = closed(
+  {
+    name: {
+      ...orNull({ type: "string", minLength: 1, maxLength: 100, pattern: "\\D" }),
+      description: "Not a number alone; null takes it away",
+    },
+  },
+  ["name"],
+);
 export const BULK_BODY: Json = closed(
   {
     filter: closed({ status: { type: "array", items: status }, ...filters }),
@@ -431,9 +454,12 @@ export const SQL_BODY: Json = closed({ query: { type: "string", minLength: 1 }, 
   "query",
 ]);
 
+/** Parts of paths that are numbers. */
+const NUMBERED: ReadonlySet<string> = new Set(["command", "entry"]);
+
 export function params(...names: readonly string[]): Json {
   return object(
-    Object.fromEntries(names.map((name) => [name, name === "command" ? { type: "integer", minimum: 1 } : text])),
+    Object.fromEntries(names.map((name) => [name, NUMBERED.has(name) ? { type: "integer", minimum: 1 } : text])),
   );
 }
 

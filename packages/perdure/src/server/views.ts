@@ -12,11 +12,13 @@ import {
   type Entry,
   type EntryView,
   type Failure,
+  type ImageInfo,
   type Instant,
   type InstantText,
   type JsonValue,
   type Kept,
   type KeptView,
+  type MomentView,
   type Payload,
   type PayloadView,
   type Result,
@@ -81,7 +83,7 @@ function awaitingView(run: RunId, awaiting: Awaiting): AwaitingView {
 }
 
 export function runSummary(run: Run): RunSummary {
-  const { parent, retry, cancelling } = run;
+  const { parent, forkedFrom, retry, cancelling } = run;
   return {
     id: run.id,
     seq: run.seq,
@@ -92,6 +94,7 @@ export function runSummary(run: Run): RunSummary {
     status: run.status,
     idempotencyKey: run.idempotencyKey,
     parent: parent === null ? null : { runId: parent.run, command: parent.command, awaited: parent.awaited },
+    forkedFrom: forkedFrom === null ? null : { runId: forkedFrom.run, entry: forkedFrom.entry },
     deployment: run.deployment,
     createdAt: instantText(run.createdAt),
     changedAt: instantText(run.changedAt),
@@ -104,6 +107,10 @@ export function runSummary(run: Run): RunSummary {
     cancelling: cancelling === null ? null : { waitingFor: cancelling.waitingFor },
     failure: finalFailure(run),
   };
+}
+
+export function momentView({ at, ...info }: ImageInfo): MomentView {
+  return { ...info, at: instantText(at) };
 }
 
 function finalFailure(run: Run): Failure | null {

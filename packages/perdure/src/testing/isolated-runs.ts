@@ -17,7 +17,14 @@ import {
   type ThreadPorts,
 } from "@perdure/host";
 import type { Attempt, AttemptReplies, AttemptStart, Executor, RunId, Target } from "@perdure/protocol";
-import { isDefinition, type LogRecord, type MemoryMode, type Registry, type Servable } from "@perdure/sdk";
+import {
+  isDefinition,
+  type LogRecord,
+  type MemoryMode,
+  type Registry,
+  type SdkPorts,
+  type Servable,
+} from "@perdure/sdk";
 import { openSnapshotMemory } from "../snapshot-memory.ts";
 
 /**
@@ -34,6 +41,8 @@ export interface IsolatedRunsOptions {
   readonly mode: MemoryMode | undefined;
   readonly storage: MemoryStorage;
   readonly ports: ThreadPorts;
+  /** Of handlers in this process. */
+  readonly shared: SdkPorts;
   readonly log: (record: LogRecord) => void;
   /** Around the functions of host modules. */
   readonly around: (fn: HostFunction) => HostFunction;
@@ -62,11 +71,12 @@ export class IsolatedRuns implements Executor {
 
   /** @throws DefinitionError, IsolateModuleError */
   static async open(options: IsolatedRunsOptions): Promise<IsolatedRuns> {
-    const { registry, sources, storage, log, around, ports, images } = options;
+    const { registry, sources, storage, log, around, ports, shared, images } = options;
     const memory = await openSnapshotMemory({
       registry,
       sources,
       artifacts: artifactsOf(storage),
+      ports: shared,
       log,
       around,
       bundle: bundleOnce,
@@ -137,6 +147,8 @@ const NEVER: Partial<ImagePolicy> = {
   everyEntries: Number.POSITIVE_INFINITY,
   afterCallMs: Number.POSITIVE_INFINITY,
   warmMax: Number.POSITIVE_INFINITY,
+  tailEntries: Number.POSITIVE_INFINITY,
+  tailRunMs: Number.POSITIVE_INFINITY,
 };
 
 function policyOf(images: TestImages): Partial<ImagePolicy> {

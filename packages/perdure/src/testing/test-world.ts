@@ -16,6 +16,7 @@ import {
   type CommitFate,
   type Limits,
   type MemoryStorage,
+  type Question,
   type Scheduler,
   type StreamItem,
 } from "@perdure/engine";
@@ -67,7 +68,15 @@ export interface TestMemory {
   now: number;
   /** How often a world was opened on it. */
   opened: number;
+  /** How many forks and branches were made. */
+  forked: number;
   readonly images: ImageCounts;
+}
+
+export interface TestFork {
+  readonly at?: number;
+  readonly key?: string;
+  readonly note?: unknown;
 }
 
 /** What became of images of runs with `memory: "snapshot"`. */
@@ -105,6 +114,7 @@ export function createTestMemory(): TestMemory {
     executions: [],
     now: START_OF_TIME,
     opened: 0,
+    forked: 0,
     images: { taken: 0, restored: 0, lost: 0 },
   };
 }
@@ -115,6 +125,8 @@ export class TestWorld {
   readonly catalog: Catalog;
   readonly #options: TestWorldOptions;
   readonly #loop: Loop;
+  /** Of handlers in this process: the models of isolates are found by them, too. */
+  readonly #shared: SdkPorts;
   #isolated: IsolatedRuns | undefined = undefined;
   readonly #alarms: Alarm[] = [];
   #turns = 0;
@@ -133,10 +145,11 @@ export class TestWorld {
     this.catalog = new Catalog(this.registry, {
       deployment: (target) => this.#isolated?.deployment(target) ?? null,
     });
+    this.#shared = this.#ports(options.log);
     const isolates: Executor = { start: (start, replies) => this.#runs.start(start, replies) };
     this.#loop = new Loop({
       store: openMemoryStore(this.memory.storage),
-      executor: createRoutedExecutor(createExecutor(this.registry, this.#ports(options.log)), isolates),
+      executor: createRoutedExecutor(createExecutor(this.registry, this.#shared), isolates),
       environment: this.catalog,
       clock: this.#clock,
       scheduler: this.#scheduler,
@@ -165,6 +178,7 @@ export class TestWorld {
       images,
       mode,
       storage: this.memory.storage,
+      shared: this.#shared,
       ports: { now: () => this.memory.now, delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback) },
       log,
       around: (fn) => this.#counted(fn),
@@ -180,7 +194,10 @@ export class TestWorld {
 
   /** While a function of the host runs for an isolate, the world is not idle. */
   #counted(fn: HostFunction): HostFunction {
-    return (...args) => this.#whileRunning({ alarms: 0 }, () => fn(...args));
+    return (...args) => {
+      const running: RunningStep = { alarms: 0 };
+      return this.#whileRunning(running, () => this.#inStep.run(running, () => fn(...args)));
+    };
   }
 
   /** As a server does. Not waited for: the world may crash before it is answered. */
@@ -268,6 +285,47 @@ export class TestWorld {
 
   async resume(run: RunId): Promise<void> {
     await this.#loop.ask({ type: "resume", run });
+  }
+
+  /**
+   * A run that shares the first entries of another (absent: all of them) and goes on on its own. Where its handler is
+   * exclusive it has another key.
+   */
+  async fork(origin: RunId, request: TestFork = {}): Promise<RunId> {
+    const record = await this.run(origin);
+    if (record === null) throw new Error(`there is no run ${origin}`);
+    const { service, handler, key, mode } = record;
+    const number = (this.memory.forked += 1);
+    const isExclusive = key !== null && (mode === "exclusive" || mode === "workflow");
+    const own = isExclusive ? (request.key ?? `${key}~${number}`) : undefined;
+    const target = { service, handler, ...(key === null ? {} : { key: own ?? key }) };
+    const run =
+      mode === "workflow"
+        ? this.catalog.workflowId(service, own ?? "")
+        : this.catalog.idempotentId(target, `fork ${number} of ${origin}`);
+    const { at, note } = request;
+    await this.#done({
+      type: "fork",
+      run: origin,
+      id: run,
+      ...(at === undefined ? {} : { at }),
+      ...(own === undefined ? {} : { key: own }),
+      ...(note === undefined ? {} : { note: JSON.stringify(note) }),
+    });
+    return run;
+  }
+
+  /** The run goes back to what it was after entry `at`. What it was is kept under the id that is given back. */
+  async rewind(run: RunId, at: number): Promise<RunId> {
+    const { service, handler } = (await this.run(run)) ?? { service: "", handler: "" };
+    const branch = this.catalog.idempotentId({ service, handler }, `branch ${(this.memory.forked += 1)} of ${run}`);
+    await this.#done({ type: "rewind", run, at, branch });
+    return branch;
+  }
+
+  async #done(question: Question): Promise<void> {
+    const reply = await this.#loop.ask(question);
+    if (reply.type === "refused") throw new Error(reply.message);
   }
 
   /** Signals and awakeables that unfinished runs wait for. */

@@ -140,6 +140,59 @@ describe("restart", () => {
   });
 });
 
+describe("fork and rewind", () => {
+  const steps = async (): Promise<string> => {
+    const run = await world.start("worker/steps", 3);
+    await world.settled(run, "succeeded");
+    return run;
+  };
+
+  it("forks at an entry, with a note, or anew with another input", async () => {
+    const run = await steps();
+    const at = JSON.parse((await world.ask(["fork", run, "--at", "2", "--note", "{}", "--json"])).stdout) as {
+      runId: string;
+    };
+    expect(await world.settled(at.runId, "succeeded")).toMatchObject({ run: { forkedFrom: { runId: run, entry: 2 } } });
+    expect((await world.ask(["show", at.runId])).stdout).toContain(`${run}, at entry 2`);
+    const anew = await world.ask(["fork", run, "--at", "0", "--input", "-", "--json"], { stdin: "1" });
+    const { runId } = JSON.parse(anew.stdout) as { runId: string };
+    expect(await world.settled(runId, "succeeded")).toMatchObject({ run: { result: { value: 1 } } });
+    expect(await world.ask(["fork", run, "--at", "1", "--input", "1"])).toMatchObject({
+      exit: 5,
+      stderr: expect.stringContaining("give a note"),
+    });
+    expect(await world.ask(["fork", run, "--at", "the beginning"])).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining("none of its moments has a name"),
+    });
+    expect((await world.ask(["fork", run, "--input", "{"])).exit).toBe(2);
+    expect((await world.ask(["fork", NOBODY])).exit).toBe(4);
+  });
+
+  it("rewinds, and says where it kept what was", async () => {
+    const run = await steps();
+    const rewound = await world.ask(["rewind", run, "--to", "1"]);
+    expect(rewound).toMatchObject({ exit: 0, stdout: expect.stringContaining(run) });
+    expect(rewound.stderr).toMatch(/^what it was: perdure show run_1/);
+    expect((await world.settled(run, "succeeded")).run.generation).toBe(1);
+    const answer = JSON.parse((await world.ask(["rewind", run, "--to", "0", "--json"])).stdout) as { branch: string };
+    expect((await world.detail(answer.branch)).run.forkedFrom).toMatchObject({ runId: run });
+    expect((await world.ask(["rewind", run])).exit).toBe(2);
+    expect((await world.ask(["rewind", run, "--to", "99"])).exit).toBe(5);
+  });
+
+  it("lists moments, and names those that there are", async () => {
+    const run = await steps();
+    const listed = await world.ask(["moments", run], { tty: true });
+    expect(listed).toMatchObject({ exit: 0, stderr: expect.stringContaining("no moments") });
+    expect(JSON.parse((await world.ask(["moments", run, "--json"])).stdout)).toEqual({ moments: [] });
+    expect(await world.ask(["moments", "name", run, "2", "here"])).toMatchObject({
+      exit: 5,
+      stderr: expect.stringContaining("there is no image at entry 2"),
+    });
+  });
+});
+
 describe("settle", () => {
   const unknown = async (): Promise<string> => {
     const run = await world.start("worker/once");

@@ -176,7 +176,7 @@ describe("export", () => {
     const file = join(damaged, "perdure.db");
     const bytes = readFileSync(file);
     // All but the first pages, so that the tables are known but much of them is not there.
-    bytes.fill(0x5a, 4_096 * 24);
+    bytes.fill(0x5a, 4_096 * 34);
     writeFileSync(file, bytes);
     const { exit, stdout, stderr } = await perdure(["export", "--data", damaged]);
     const lines = linesOf(stdout);

@@ -32,12 +32,20 @@ async function addressesOf(server: Running): Promise<Addresses> {
   return { url, admin };
 }
 
+/** What it says of the cockpit, and that a browser is led there. */
+async function expectCockpit(server: Running, admin: string): Promise<void> {
+  expect(server.out).toMatch(/\n {2}admin +http:\S+ +opens the cockpit in a browser\n/);
+  const answer = await fetch(admin, { headers: { accept: "text/html" }, redirect: "manual" });
+  expect([answer.status, answer.headers.get("location")]).toEqual([302, "/ui/"]);
+}
+
 describe("start", () => {
   it("serves TypeScript, prints where and what to try without colours, and ends in order at SIGTERM", async () => {
     project = new Project({ "src/greeter.ts": GREETER });
     const server = project.start("start", "src/greeter.ts", ...ANY);
     const { url, admin } = await addressesOf(server);
     expect(server.out).toMatch(/service +greeter +hello, slow, nap/);
+    await expectCockpit(server, admin);
     expect(server.out).not.toContain("\u001b");
     const called = await project.run("call", "greeter/hello", '"ada"', "--url", url);
     expect(called).toEqual({ code: 0, out: '"hello ada"\n', err: "" });
@@ -229,6 +237,7 @@ describe("dev", () => {
     const server = project.start("dev", "greeter.ts", ...ANY);
     const { url, admin } = await addressesOf(server);
     await server.prints(/Watching 2 files/);
+    await expectCockpit(server, admin);
     const napping = (await project.run("send", "greeter/nap", "--url", url)).out.trim();
     let seen = server.out.length;
     project.write("lib/word.ts", 'export const word = "good day ";');

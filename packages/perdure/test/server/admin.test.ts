@@ -241,6 +241,81 @@ describe("actions", () => {
     expect((await act(run, "restart")).status).toBe(200);
   });
 
+  it("fork from an entry, or from the beginning with another input", async () => {
+    const run = (await post(`${world.ingress}/mailer/steps`, 4)).headers.get("x-perdure-run") ?? "";
+    const fork = (await act(run, "fork", { at: 2, note: { tools: [] } })).json;
+    expect(fork).toMatchObject({ status: "running" });
+    const { run: forked, journal } = await inStatus(fork.runId, "succeeded");
+    expect(forked).toMatchObject({ forkedFrom: { runId: run, entry: 2 }, idempotencyKey: null, parent: null });
+    expect(journal.entries.slice(0, 2)).toEqual((await detail(run)).journal.entries.slice(0, 2));
+    expect(journal.entries[2]).toMatchObject({
+      kind: "signal",
+      signal: "perdure.fork",
+      payload: { value: { tools: [] } },
+    });
+    expect(journal.entries).toHaveLength(5);
+    const anew = (await act(run, "fork", { at: 0, input: 2 })).json;
+    expect(await inStatus(anew.runId, "succeeded")).toMatchObject({ run: { result: { value: 2 }, forkedFrom: null } });
+    expect((await act(run, "fork")).json).toMatchObject({ status: "running" });
+    expect(errorOf(await act(run, "fork", { at: 2, input: 2 }))).toMatchObject({ code: "P0033", status: 409 });
+    expect(errorOf(await act(run, "fork", { at: 99 }))).toMatchObject({ code: "P0033" });
+    expect(errorOf(await act(run, "fork", { key: "k" }))).toMatchObject({ code: "P0033" });
+    expect(errorOf(await act(run, "fork", { at: -1 }))).toMatchObject({ code: "P0034", path: "$.at" });
+    expect(errorOf(await act(run, "fork", { entry: 1 }))).toMatchObject({ code: "P0034", path: "$.entry" });
+    expect(errorOf(await act(`run_1${"0".repeat(33)}`, "fork"))).toMatchObject({ code: "P0031", status: 404 });
+  });
+
+  it("fork objects and workflows under keys of their own", async () => {
+    const held = await start("/inbox/forked/hold");
+    await waiting(held, "signal");
+    const fork = (await act(held, "fork")).json.runId;
+    expect((await detail(fork)).run.key).toMatch(/^forked~[0-9A-Za-z]{6}$/);
+    await waiting(fork, "signal");
+    await act(fork, "signals/release", "mine");
+    expect(await inStatus(fork, "succeeded")).toMatchObject({ run: { result: { value: "mine" } } });
+    expect((await detail(held)).run.status).toMatch(/running|suspended/);
+    const flow = await start("/order/forked/run", "book");
+    await waiting(flow, "promise");
+    const other = (await act(flow, "fork", { key: "forked too" })).json.runId;
+    expect((await waiting(other, "promise")).run.key).toBe("forked too");
+    await post(`${world.ingress}/order/forked%20too/approve`);
+    expect(await inStatus(other, "succeeded")).toMatchObject({ run: { result: { value: { approved: true } } } });
+    expect(errorOf(await act(flow, "fork", { key: "forked too" }))).toMatchObject({ code: "P0033", status: 409 });
+    await act(held, "kill");
+    await act(flow, "kill");
+  });
+
+  it("rewind to an entry, and keep what was as a branch", async () => {
+    const run = (await post(`${world.ingress}/mailer/steps`, 3)).headers.get("x-perdure-run") ?? "";
+    const before = (await detail(run)).journal.entries;
+    expect(errorOf(await act(run, "rewind"))).toMatchObject({ code: "P0034" });
+    expect(errorOf(await act(run, "rewind", { at: 9 }))).toMatchObject({ code: "P0033" });
+    const { branch, ...answer } = (await act(run, "rewind", { at: 1 })).json;
+    expect(answer).toEqual({ runId: run, status: "running" });
+    expect(await inStatus(run, "succeeded")).toMatchObject({ entries: 3, run: { generation: 1 } });
+    const kept = await detail(branch);
+    expect(kept).toMatchObject({ run: { status: "succeeded", forkedFrom: { runId: run, entry: 3 } } });
+    expect(kept.journal.entries).toEqual(before);
+  });
+
+  it("list and name moments", async () => {
+    const run = await start("/mailer/listen", "go");
+    const at = `${world.admin}/runs/${run}/moments`;
+    expect((await ask(at)).json).toEqual({ moments: [] });
+    const name = (body: unknown, entry: number | string = 1) =>
+      ask(`${at}/${entry}`, {
+        method: "PATCH",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    expect(errorOf(await name({ name: "here" }))).toMatchObject({ code: "P0033", status: 409 });
+    for (const wrong of [{}, { name: "12" }, { name: "x".repeat(101) }])
+      expect(errorOf(await name(wrong)), JSON.stringify(wrong)).toMatchObject({ code: "P0034" });
+    expect(errorOf(await name({ name: "here" }, "one"))).toMatchObject({ code: "P0034", path: "$.entry" });
+    expect(errorOf(await ask(`${world.admin}/runs/run_1${"0".repeat(33)}/moments`))).toMatchObject({ code: "P0031" });
+    await act(run, "kill");
+  });
+
   it("answer awakeables", async () => {
     const awakeable = async (): Promise<{ run: string; id: string }> => {
       const run = await start("/mailer/wait");

@@ -1,7 +1,8 @@
 // The attempt in its conversation: replaying, diverging, blocked, cancelled, over.
 
 import { CANCEL_SIGNAL, type Entry, TerminalError, VOID, valueResult } from "@perdure/protocol";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
+import { it } from "../../test/both-modes.ts";
 
 import { completion, Conversation, step } from "../../test/conversation.ts";
 import { childId, play, START_TIME, valueOf } from "../../test/fake-engine.ts";
@@ -176,7 +177,8 @@ describe("divergence", () => {
     expect(text).toContain("now       nothing  the code waits for something that the journal does not have");
   });
 
-  it("lets code take its time before it asks", async () => {
+  const nothingElse = "code in an isolate waits for nothing but the journal and its own microtasks";
+  it.inProcess("lets code take its time before it asks", nothingElse, async () => {
     const gate = Promise.withResolvers<void>();
     const definition = go(async (ctx) => {
       await gate.promise;
@@ -345,7 +347,8 @@ describe("suspension", () => {
 });
 
 describe("A4: after it is over", () => {
-  it("an aborted attempt says nothing, frees its timers, and fires its signals", async () => {
+  const thrownAway = "the instance of an aborted attempt is thrown away: only calls of the host are told";
+  it.inProcess("an aborted attempt says nothing, frees its timers, and fires its signals", thrownAway, async () => {
     const signals: boolean[] = [];
     let late: (value: number) => void = () => {};
     const talk = new Conversation(

@@ -3,7 +3,8 @@
 
 import { CANCEL_SIGNAL, VOID, valueResult } from "@perdure/protocol";
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
+import { inGuest, it } from "../../test/both-modes.ts";
 
 import { commandsOf, FakeEngine, type Outcome, type Scenario } from "../../test/fake-engine.ts";
 import type { ObjectContext } from "../context/context.ts";
@@ -158,7 +159,7 @@ it("J3: random programs replay from every prefix of their journal", async () => 
         expect(commandsOf(own.outcome.entries)).toEqual(commandsOf(again.entries));
       }
     }),
-    { numRuns: 60 },
+    { numRuns: inGuest() ? 12 : 60 },
   );
 }, 120_000);
 

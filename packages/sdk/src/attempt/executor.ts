@@ -4,7 +4,7 @@
 // X2. Blocked attempts cost no timer each: one sweep looks at all of them, and rests while there are none.
 
 import type { Attempt, AttemptReplies, AttemptStart, Executor, RetryPolicy } from "@perdure/protocol";
-import { DEFAULT_RETRY, UnknownTargetError } from "@perdure/protocol";
+import { DEFAULT_RETRY } from "@perdure/protocol";
 import type { RetryOptions } from "../context/options.ts";
 import { resolveRetry } from "../definitions/manifest.ts";
 import type { Registry } from "../definitions/registry.ts";
@@ -12,6 +12,7 @@ import type { SdkPorts } from "../ports.ts";
 import type { AttemptOptions } from "./replay-attempt.ts";
 import { ReplayAttempt } from "./replay-attempt.ts";
 import { Turns } from "./turns.ts";
+import { unknownTarget } from "./unknown-target.ts";
 
 export interface ExecutorOptions {
   /** How long a blocked attempt stays in memory before it suspends. 0: not at all. Default one second. */
@@ -68,20 +69,13 @@ class SdkExecutor implements Executor {
     const spec = this.#registry.find(start.service, start.handler);
     this.#live.add(attempt);
     if (spec === undefined) {
-      const failure = this.#unknown(start).toFailure();
+      const failure = unknownTarget(this.#registry, start.service, start.handler).toFailure();
       void this.#resolved.then(() => attempt.fail({ failure, behavior: "pause" }));
     } else {
       void this.#resolved.then(() => attempt.run(spec, start));
     }
     this.#planSweep();
     return attempt;
-  }
-
-  /** The code that is loaded now does not have the handler that the run began with. Nothing is lost: it waits. */
-  #unknown(start: AttemptStart): UnknownTargetError {
-    const near = this.#registry.near(start.service, start.handler);
-    const hint = near.length === 0 ? "" : ` Did you mean ${near.join(", ")}?`;
-    return new UnknownTargetError(`the loaded code has no handler ${start.service}/${start.handler}.${hint}`);
   }
 
   #planSweep(): void {

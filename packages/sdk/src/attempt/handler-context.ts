@@ -32,7 +32,7 @@ import { encode, encodeRejection, encodeResult } from "../json.ts";
 import type { AbortSignalLike, FetchAnswer, LogLevel } from "../ports.ts";
 import { fetchStep, JournaledResponse } from "./fetch-step.ts";
 import { CallWait, SendWait } from "./child-waits.ts";
-import { ReplayableRandom } from "./prng.ts";
+import { IdentityRandom } from "./identity.ts";
 import type { ReplayAttempt } from "./replay-attempt.ts";
 import { ChildReference, RunReference, refusedHandle } from "./run-reference.ts";
 import { SignalIterator } from "./signal-iterator.ts";
@@ -43,28 +43,29 @@ import { WorkflowPromiseReference } from "./workflow-promise.ts";
 
 export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> {
   readonly #attempt: ReplayAttempt;
-  readonly runId: RunId;
   readonly idempotencyKey: string | null;
   readonly headers: Headers;
   readonly attempt: number;
-  readonly #key: string | null;
   readonly #mode: HandlerMode;
-  #random: ReplayableRandom | undefined = undefined;
+  #random: IdentityRandom | undefined = undefined;
   #log: Log | undefined = undefined;
 
   constructor(attempt: ReplayAttempt, start: AttemptStart) {
     this.#attempt = attempt;
-    this.runId = start.run;
     this.idempotencyKey = start.idempotencyKey;
     this.headers = start.headers;
     this.attempt = start.tries + 1;
-    this.#key = start.key;
     this.#mode = start.mode;
   }
 
+  get runId(): RunId {
+    return this.#attempt.identity.run;
+  }
+
   get key(): string {
-    if (this.#key === null) throw new ContextMisuseError("a service has no key: write an object or a workflow");
-    return this.#key;
+    const { key } = this.#attempt.identity;
+    if (key === null) throw new ContextMisuseError("a service has no key: write an object or a workflow");
+    return key;
   }
 
   get abortSignal(): AbortSignalLike {
@@ -117,13 +118,13 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
 
   random(): number {
     this.#attempt.allowed();
-    this.#random ??= new ReplayableRandom(this.runId);
+    this.#random ??= new IdentityRandom(this.#attempt.identity);
     return this.#random.random();
   }
 
   uuid(): string {
     this.#attempt.allowed();
-    this.#random ??= new ReplayableRandom(this.runId);
+    this.#random ??= new IdentityRandom(this.#attempt.identity);
     return this.#random.uuid();
   }
 
@@ -240,7 +241,8 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
   }
 
   #keyed(what: string): void {
-    if (this.#key === null) throw new ContextMisuseError(`a service has no ${what}: write an object or a workflow`);
+    if (this.#attempt.scope.key === null)
+      throw new ContextMisuseError(`a service has no ${what}: write an object or a workflow`);
   }
 
   #writable(): void {

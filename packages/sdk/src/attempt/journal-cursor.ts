@@ -20,6 +20,8 @@ export class JournalCursor {
   #arrivedAt = 0;
   /** Highest index that the attempt was given. */
   seen: number;
+  /** Index of the last entry that the code has met. */
+  met = 0;
 
   constructor(past: readonly Entry[]) {
     this.#past = past;
@@ -61,6 +63,7 @@ export class JournalCursor {
   }
 
   advance(): void {
+    this.met = this.#past[this.#pastAt]?.index ?? this.met;
     this.#pastAt += 1;
   }
 
@@ -71,7 +74,11 @@ export class JournalCursor {
 
   /** The next of what arrived. */
   take(): Entry | undefined {
-    if (this.#arrivedAt < this.#arrived.length) return this.#arrived[this.#arrivedAt++];
+    if (this.#arrivedAt < this.#arrived.length) {
+      const entry = this.#arrived[this.#arrivedAt++];
+      this.met = entry?.index ?? this.met;
+      return entry;
+    }
     if (this.#arrivedAt > 0) {
       this.#arrived.length = 0;
       this.#arrivedAt = 0;

@@ -1,7 +1,8 @@
 // Every feature of ctx: live, and replayed from every prefix of its journal.
 
 import { CANCEL_SIGNAL, failureResult, parseAwakeableId, VOID, valueResult } from "@perdure/protocol";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
+import { it } from "../../test/both-modes.ts";
 
 import { type Case, crashAtEveryEntry, type Ledger } from "../../test/every-prefix.ts";
 import { childId, play, RUN_ID, START_TIME, valueOf } from "../../test/fake-engine.ts";

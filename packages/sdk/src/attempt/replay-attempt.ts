@@ -56,17 +56,16 @@ import { retryAfterMs } from "./backoff.ts";
 import { awaitingOf } from "./awaiting.ts";
 import { HandlerContext } from "./handler-context.ts";
 import { readInput, writeOutput } from "./handler-payloads.ts";
+import { Identity, scopeOf } from "./identity.ts";
 import { JournalCursor } from "./journal-cursor.ts";
 import type { LiveWrites } from "./live-writes.ts";
-import type { Divergence } from "./mismatch.ts";
-import { callerPosition, captureStack, mismatchError, sameCommand } from "./mismatch.ts";
+import { callerPosition, captureStack, type Divergence, mismatchError, sameCommand } from "./mismatch.ts";
 import { afterTheEnd, insideStep } from "./misuse.ts";
 import { never, rejected, settledNow } from "./promises.ts";
 import { Signals } from "./signals.ts";
 import { StateView } from "./state-view.ts";
-import type { StepFunction, StepHost } from "./step-task.ts";
+import { stepCommand, type StepFunction, type StepHost, StepTask } from "./step-task.ts";
 import { Stillness } from "./stillness.ts";
-import { stepCommand, StepTask } from "./step-task.ts";
 import { trimmedFailure } from "./stream-reference.ts";
 import type { Turns } from "./turns.ts";
 import { Wait } from "./wait.ts";
@@ -86,18 +85,15 @@ export interface AttemptOptions {
 
 type Over = "ended" | "suspended" | "failed" | "aborted";
 
-interface Held {
-  readonly id: number;
-  readonly command: Command;
-  readonly result: Result | undefined;
-  readonly items: readonly Payload[] | undefined;
-}
+/** A command that is not said yet (A2). */
+type Held = Parameters<AttemptReplies["command"]>;
 
 export class ReplayAttempt implements Attempt, StepHost {
   readonly ports: SdkPorts;
   readonly replies: AttemptReplies;
-  readonly scope: HandlerScope;
-  readonly generation: number;
+  scope: HandlerScope;
+  generation: number;
+  readonly identity: Identity;
   readonly defaultRetry: RetryPolicy;
   /** `ctx` is out of bounds: the attempt is over, or a step's closure is running. */
   closed = false;
@@ -137,7 +133,8 @@ export class ReplayAttempt implements Attempt, StepHost {
   constructor(start: AttemptStart, replies: AttemptReplies, options: AttemptOptions) {
     this.ports = options.ports;
     this.replies = replies;
-    this.scope = { run: start.run, service: start.service, handler: start.handler, key: start.key };
+    this.scope = scopeOf(start);
+    this.identity = new Identity(start, () => ({ issued: this.#issued, met: this.#cursor.met }));
     this.generation = start.generation;
     this.defaultRetry = options.defaultRetry;
     this.#options = options;
@@ -253,7 +250,7 @@ export class ReplayAttempt implements Attempt, StepHost {
     if (recorded !== undefined) {
       if (!sameCommand(recorded.command, command)) this.#diverged(recorded, { kind: "command", command });
     } else if (this.#live) this.replies.command(id, command, result, items);
-    else this.#held.push({ id, command, result, items }); // A2
+    else this.#held.push([id, command, result, items]);
     if (!this.#busy) this.touch();
     return id;
   }
@@ -321,13 +318,13 @@ export class ReplayAttempt implements Attempt, StepHost {
     const payload = value.kind === "value" ? value.value : null;
     const isNew = this.#cursor.recorded(this.#issued + 1) === undefined;
     this.issue(payload === null ? { type: "clearState", key: name } : { type: "setState", key: name, value: payload });
-    if (isNew) this.#state?.set(name, payload); // The state of the start has what is recorded.
+    this.#state?.set(name, payload, isNew);
   }
 
   clearAllState(): void {
     const isNew = this.#cursor.recorded(this.#issued + 1) === undefined;
     this.issue({ type: "clearAllState" });
-    if (isNew) this.#state?.clearAll();
+    this.#state?.clearAll(isNew);
   }
 
   signal(name: string): Promise<unknown> {
@@ -399,7 +396,11 @@ export class ReplayAttempt implements Attempt, StepHost {
   }
 
   /** The heap was put back from the image at `entry`: it goes on with what the journal has after it. */
-  resume(start: Pick<AttemptStart, "entries">, entry: number): void {
+  resume(start: AttemptStart, entry: number): void {
+    this.scope = scopeOf(start);
+    this.generation = start.generation;
+    this.identity.resume(start);
+    this.#state?.resume();
     this.#cursor.resume(start.entries, { commands: this.#issued, entry });
     this.#live = false; // What is to be begun again is begun when the entries were met.
     this.#yielding = false;
@@ -526,7 +527,7 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.#live = true;
     const recorded = this.#cursor.recordedCount;
     this.#cursor.forgetPast();
-    for (const { id, command, result, items } of this.#held.splice(0)) this.replies.command(id, command, result, items);
+    for (const held of this.#held.splice(0)) this.replies.command(...held);
     if (this.#outcome !== undefined) {
       this.#end(this.#outcome.result);
       return;

@@ -7,6 +7,7 @@ export class StateView {
   /** `null`: cleared. */
   readonly #written = new Map<string, Payload | null>();
   #clearedAll = false;
+  #hasRecorded = true;
 
   constructor(base: ReadonlyMap<string, Payload>) {
     this.#base = base;
@@ -18,11 +19,18 @@ export class StateView {
     return this.#clearedAll ? undefined : this.#base.get(name);
   }
 
-  set(name: string, value: Payload | null): void {
-    this.#written.set(name, value);
+  /** The state was put back from an image: what was recorded since is not in it. */
+  resume(): void {
+    this.#hasRecorded = false;
   }
 
-  clearAll(): void {
+  /** @param isNew not recorded yet. The state that an attempt starts with has what is recorded. */
+  set(name: string, value: Payload | null, isNew: boolean): void {
+    if (isNew || !this.#hasRecorded) this.#written.set(name, value);
+  }
+
+  clearAll(isNew: boolean): void {
+    if (!isNew && this.#hasRecorded) return;
     this.#written.clear();
     this.#clearedAll = true;
   }

@@ -1,7 +1,8 @@
 // Steps: their tries, their timeouts, and effects that may happen at most once.
 
 import { CANCEL_SIGNAL, failureResult, VOID, valueResult } from "@perdure/protocol";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
+import { it } from "../../test/both-modes.ts";
 
 import { completion, Conversation, step } from "../../test/conversation.ts";
 import { play, RUN_ID, START_TIME, valueOf } from "../../test/fake-engine.ts";

@@ -1,5 +1,6 @@
 import { ItemsTrimmedError, type Kept, type Result } from "@perdure/protocol";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
+import { it as test } from "../../test/both-modes.ts";
 import { Conversation, step } from "../../test/conversation.ts";
 import type { Context } from "../context/context.ts";
 import type { StepInfo } from "../context/options.ts";

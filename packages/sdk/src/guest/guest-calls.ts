@@ -1,25 +1,29 @@
 // Calls of host functions: the hands
 // ==================================
-// A module that opens with `"use host"` runs in Node; inside an isolate each of its functions is a stand-in, which asks the
-// host by name. Arguments and results are JSON (and `Uint8Array`s). A step's `info` may be passed on: the function gets one
-// like it, with the same idempotency key, a signal that fires with the step's, and streams that it may write to.
+// A module that opens with "use host" runs in Node; inside an isolate each of its functions is a stand-in, which asks the
+// host by name. Arguments and results are JSON (and `Uint8Array`s). What is no data may be an argument, or a property of one:
+//
+//   a step's info   the function gets one like it: the same idempotency key, a signal, streams that it may write to
+//   an AbortSignal  the function gets one that fires with it
+//   a host's value  that is neither function nor data: the function gets it as it is
+//   a function      what the host calls it with comes back; what it returns does not
+//
+// A function of the host that gives one thing after the other (an async generator) gives an async iterable here.
 
-import type { AbortSignalLike } from "../ports.ts";
-import { ContextMisuseError, errorFromFailure } from "@perdure/protocol";
-import { stepInfoSource } from "../attempt/step-task.ts";
+import { ContextMisuseError } from "@perdure/protocol";
+import { CallArguments } from "./call-arguments.ts";
+import { errorOf } from "./host-error.ts";
 import type { GuestOutbox } from "./guest-outbox.ts";
 import type { GuestPorts } from "./guest-ports.ts";
-import type { CallOutcome, WireInfo } from "./wire.ts";
+import { HostItems } from "./host-items.ts";
+import type { CallOutcome, CallWord } from "./wire.ts";
 
 interface OpenCall {
+  readonly given: CallArguments;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** What has to be undone when it has ended. */
-  readonly ended: () => void;
+  items: HostItems | undefined;
 }
-
-/** The property that stands for a step's info among arguments. */
-export const INFO = "~info";
 
 export class GuestCalls {
   readonly #outbox: GuestOutbox;
@@ -33,37 +37,58 @@ export class GuestCalls {
   }
 
   /** @param target `module#export` */
-  call(target: string, args: readonly unknown[], signal: AbortSignalLike | null = null): Promise<unknown> {
-    if (!this.#ports.insideStep()) {
-      const [module, name] = target.split("#");
-      return Promise.reject(
-        new ContextMisuseError(
-          `${name ?? target} of ${module ?? target} runs on the host, so it is an effect: call it inside a step, ctx.step("${name ?? "name"}", () => ${name ?? "fn"}(…))`,
-        ),
-      );
-    }
+  call(target: string, args: readonly unknown[]): Promise<unknown> {
+    if (!this.#ports.insideStep()) return Promise.reject(outsideOfStep(target));
     this.#last += 1;
     const call = this.#last;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const signals: AbortSignalLike[] = signal === null ? [] : [signal];
-    const wired = args.map((arg) => this.#wired(arg, signals));
-    const abort = (): void => this.#outbox.add({ type: "abortCall", call });
-    for (const signal of signals) signal.addEventListener("abort", abort, { once: true });
-    const ended = (): void => {
-      for (const signal of signals) signal.removeEventListener("abort", abort);
-    };
-    this.#open.set(call, { resolve, reject, ended });
-    this.#outbox.add({ type: "call", call, target, args: wired });
+    const given = new CallArguments(args, (signal, reason) =>
+      this.#outbox.add({ type: "abortCall", call, signal, reason }),
+    );
+    this.#open.set(call, { given, resolve, reject, items: undefined });
+    this.#outbox.add({ type: "call", call, target, args: given.plain, handles: given.handles });
     return promise;
+  }
+
+  said(call: number, said: CallWord): void {
+    const open = this.#open.get(call);
+    if (open === undefined) return; // Of a time before the image.
+    switch (said.kind) {
+      case "callback":
+        try {
+          open.given.callbacks[said.callback]?.(...said.args);
+        } catch (error) {
+          this.#close(call, open);
+          open.reject(error); // In-process it would have been thrown into the function.
+        }
+        return;
+      case "item":
+        if (open.items === undefined) {
+          open.items = new HostItems();
+          open.resolve(open.items);
+        }
+        open.items.add(said.value);
+        return;
+    }
   }
 
   ended(call: number, outcome: CallOutcome): void {
     const open = this.#open.get(call);
     if (open === undefined) return; // Of a time before the image.
-    this.#open.delete(call);
-    open.ended();
-    if (outcome.kind === "value") open.resolve(outcome.value);
-    else open.reject(errorOf(outcome));
+    this.#close(call, open);
+    switch (outcome.kind) {
+      case "value":
+        open.resolve(outcome.value);
+        return;
+      case "done":
+        if (open.items === undefined) open.resolve(new HostItems().end());
+        else open.items.end();
+        return;
+      case "failure":
+        if (open.items === undefined) open.reject(errorOf(outcome));
+        else open.items.fail(errorOf(outcome));
+        return;
+    }
   }
 
   /** The steps that made them are begun again. */
@@ -71,34 +96,15 @@ export class GuestCalls {
     this.#open.clear();
   }
 
-  #wired(arg: unknown, signals: AbortSignalLike[]): unknown {
-    const source = stepInfoSource(arg);
-    if (source === undefined) return arg;
-    signals.push(source.info.signal);
-    const info: WireInfo = {
-      command: source.command,
-      attempt: source.info.attempt,
-      idempotencyKey: source.info.idempotencyKey,
-    };
-    return { [INFO]: info };
+  #close(call: number, open: OpenCall): void {
+    this.#open.delete(call);
+    open.given.release();
   }
 }
 
-/** As code in-process would have met it: an error of ours keeps its class, another its name and what it says of retrying. */
-function errorOf({ failure, name, retryAfterMs }: Extract<CallOutcome, { kind: "failure" }>): Error {
-  if (failure.errorCode !== undefined) return errorFromFailure(failure);
-  const error = new HostError(failure.message, name, retryAfterMs);
-  if (failure.stack !== undefined) error.stack = failure.stack;
-  return error;
-}
-
-class HostError extends Error {
-  override readonly name: string;
-  readonly retryAfter: number | undefined;
-
-  constructor(message: string, name: string, retryAfter: number | undefined) {
-    super(message);
-    this.name = name;
-    this.retryAfter = retryAfter;
-  }
+function outsideOfStep(target: string): ContextMisuseError {
+  const [module, name = "fn"] = target.split("#");
+  return new ContextMisuseError(
+    `${name} of ${module} runs on the host, so it is an effect: call it inside a step, ctx.step("${name}", () => ${name}(…))`,
+  );
 }

@@ -42,7 +42,10 @@ export function guestHostOf(guest: Guest): GuestHost {
           "fetch was called outside of a step: a request is an effect; write ctx.fetch(url), or call fetch inside ctx.step(…)",
         );
       const { signal, ...rest } = request;
-      const answer = (await guest.calls.call(HOST_FETCH, [rest], signal)) as FetchAnswer;
+      const answer = (await guest.calls.call(HOST_FETCH, [
+        rest,
+        { signal: signal ?? ports.createAbortController().signal },
+      ])) as FetchAnswer;
       return {
         ...answer,
         headers: answer.headers.map(([name, value]): [string, string] => [name, value]),

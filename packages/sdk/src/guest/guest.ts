@@ -15,11 +15,12 @@
 //     were open are void: steps are begun again (I2), so their calls and timers are, too.
 
 import type { AttemptStart, Entry, Payload } from "@perdure/protocol";
-import { assert, UnknownTargetError } from "@perdure/protocol";
+import { assert } from "@perdure/protocol";
 import type { AttemptOptions } from "../attempt/replay-attempt.ts";
 import { ReplayAttempt } from "../attempt/replay-attempt.ts";
-import { ReplayableRandom } from "../attempt/prng.ts";
+import { IdentityRandom } from "../attempt/identity.ts";
 import { Turns } from "../attempt/turns.ts";
+import { unknownTarget } from "../attempt/unknown-target.ts";
 import { resolveRetry } from "../definitions/manifest.ts";
 import type { Registry } from "../definitions/registry.ts";
 import { REHEARSAL, rehearsal } from "./rehearsal.ts";
@@ -39,7 +40,7 @@ export class Guest {
   readonly calls: GuestCalls;
   readonly #registry: Registry;
   #attempt: ReplayAttempt | undefined = undefined;
-  #random: ReplayableRandom | undefined = undefined;
+  #random: IdentityRandom | undefined = undefined;
 
   constructor(registry: Registry, host: HostFunctions) {
     this.#registry = registry;
@@ -81,6 +82,9 @@ export class Guest {
       case "notify":
         this.#attempt?.notify(event.entries);
         return;
+      case "callSaid":
+        this.ports.inStep(() => this.calls.said(event.call, event.said));
+        return;
       case "callEnded":
         this.ports.inStep(() => this.calls.ended(event.call, event.outcome));
         return;
@@ -114,7 +118,6 @@ export class Guest {
 
   #start(wire: WireStart): void {
     const start = fromWireStart(wire);
-    this.#random = new ReplayableRandom(start.run);
     this.ports.delivering(start.createdAt);
     const options: AttemptOptions = {
       ports: this.ports,
@@ -126,12 +129,13 @@ export class Guest {
     };
     const attempt = new ReplayAttempt(start, this.outbox, options);
     this.#attempt = attempt;
+    this.#random = new IdentityRandom(attempt.identity);
     const spec =
       start.service === REHEARSAL
         ? rehearsal.specs.get(start.handler)
         : this.#registry.find(start.service, start.handler);
     if (spec === undefined) {
-      const error = new UnknownTargetError(`the bundle has no handler ${start.service}/${start.handler}`);
+      const error = unknownTarget(this.#registry, start.service, start.handler);
       attempt.fail({ failure: error.toFailure(), behavior: "pause" });
     } else void attempt.run(spec, start);
   }

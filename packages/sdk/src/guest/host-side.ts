@@ -3,6 +3,5 @@
 export { encode } from "../json.ts";
 export { retryAfterMs } from "../attempt/backoff.ts";
 export type { StepInfo } from "../context/options.ts";
-export { INFO } from "./guest-calls.ts";
 export { HOST_FETCH } from "./guest-ports.ts";
 export { REHEARSAL } from "./rehearsal.ts";

@@ -18,6 +18,7 @@ import type {
   Instant,
   Payload,
   Result,
+  RetryClass,
 } from "@perdure/protocol";
 import type { LogLevel } from "../ports.ts";
 
@@ -39,6 +40,7 @@ export type GuestEvent = { readonly now: Instant } & (
   /** The heap was just put back from the image that stands at `entry`. */
   | { readonly type: "resume"; readonly start: WireStart; readonly entry: number }
   | { readonly type: "notify"; readonly entries: readonly Entry[] }
+  | { readonly type: "callSaid"; readonly call: number; readonly said: CallWord }
   | { readonly type: "callEnded"; readonly call: number; readonly outcome: CallOutcome }
   | { readonly type: "timer"; readonly timer: number }
   /** Suspend now, if it waits. */
@@ -47,16 +49,53 @@ export type GuestEvent = { readonly now: Instant } & (
   | { readonly type: "forget" }
 );
 
+/** What a host function says before it ends. */
+export type CallWord =
+  | { readonly kind: "callback"; readonly callback: number; readonly args: readonly unknown[] }
+  /** It gives one thing after the other. */
+  | { readonly kind: "item"; readonly value: unknown };
+
 export type CallOutcome =
   | { readonly kind: "value"; readonly value: unknown }
-  | { readonly kind: "failure"; readonly failure: Failure; readonly name: string; readonly retryAfterMs?: number };
+  /** Of a function that gave items: there are no more. */
+  | { readonly kind: "done" }
+  | {
+      readonly kind: "failure";
+      readonly failure: Failure;
+      readonly name: string;
+      /** Of an error of ours, what its class decides. */
+      readonly retry?: RetryClass;
+      readonly retryAfterMs?: number;
+    };
 
-/** A step's info that a host function is given, as the guest names it. */
-export interface WireInfo {
-  readonly command: number;
-  readonly attempt: number;
-  readonly idempotencyKey: string;
+/**
+ * What stands among a call's arguments and is no data: it is named beside them, so that no data can pass for it. `at` is an
+ * argument, or a property of one.
+ */
+export type WireHandle = { readonly at: readonly [argument: number, property?: string] } & (
+  | { readonly kind: "signal"; readonly signal: WireSignal }
+  | { readonly kind: "callback"; readonly callback: number }
+  /** What a host module exports and cannot cross over. */
+  | { readonly kind: "value"; readonly reference: string }
+  /** A step's info. */
+  | {
+      readonly kind: "info";
+      readonly command: number;
+      readonly attempt: number;
+      readonly idempotencyKey: string;
+      readonly signal: WireSignal;
+    }
+);
+
+/** By its number among the signals of the call. */
+export interface WireSignal {
+  readonly number: number;
+  /** It has fired already. */
+  readonly reason?: WireReason;
 }
+
+/** Why a signal fired, as far as it can be told; null: without words. */
+export type WireReason = { readonly name: string; readonly message: string } | null;
 
 /** Guest to host. */
 export type GuestMessage =
@@ -80,8 +119,15 @@ export type GuestMessage =
   | { readonly type: "suspend"; readonly awaiting: readonly Awaiting[]; readonly entriesSeen: number }
   | { readonly type: "error"; readonly failure: AttemptFailure }
   /** Runs a function of a host module: the hands. */
-  | { readonly type: "call"; readonly call: number; readonly target: string; readonly args: readonly unknown[] }
-  | { readonly type: "abortCall"; readonly call: number }
+  | {
+      readonly type: "call";
+      readonly call: number;
+      readonly target: string;
+      readonly args: readonly unknown[];
+      readonly handles: readonly WireHandle[];
+    }
+  /** One of its signals fired. */
+  | { readonly type: "abortCall"; readonly call: number; readonly signal: number; readonly reason: WireReason }
   /** A timer that does not outlive the instance: retries, time limits, timers inside of steps. */
   | { readonly type: "setTimer"; readonly timer: number; readonly ms: number }
   | { readonly type: "clearTimer"; readonly timer: number }

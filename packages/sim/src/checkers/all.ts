@@ -8,6 +8,7 @@ import { createCancelChecker } from "./cancel-checker.ts";
 import type { Checker, Context, SeenAttempt } from "./checker.ts";
 import { createDeliveryChecker } from "./delivery-checker.ts";
 import { createEffectChecker } from "./effect-checker.ts";
+import { forkChecker } from "./fork-checker.ts";
 import { createIdempotencyChecker } from "./idempotency-checker.ts";
 import { createImageChecker } from "./image-checker.ts";
 import { journalChecker } from "./journal-checker.ts";
@@ -44,6 +45,7 @@ export class Checkers {
       createStateChecker(),
       createStreamChecker(),
       createImageChecker(),
+      forkChecker,
       ...createAgentCheckers(),
     ];
   }
@@ -58,6 +60,7 @@ export class Checkers {
   }
 
   #commit(observation: Extract<Observation, { type: "committed" }>): void {
+    this.shadow.fresh.clear();
     for (const checker of this.#checkers) checker.beforeCommit?.(this.#context, observation);
     for (const mutation of observation.commit.mutations) {
       for (const checker of this.#checkers) checker.beforeMutation?.(this.#context, mutation, observation);

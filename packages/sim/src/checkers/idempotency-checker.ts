@@ -1,6 +1,6 @@
 // E9: one idempotency key, or one workflow key, names one run; whoever submits it again is answered with that run.
 
-import type { Run, RunId } from "@perdure/protocol";
+import { isFinished, type Run, type RunId } from "@perdure/protocol";
 import type { Observation } from "../observations.ts";
 import type { Checker, Context } from "./checker.ts";
 import type { ShadowRun } from "./shadow.ts";
@@ -12,6 +12,7 @@ export function createIdempotencyChecker(): Checker {
     beforeMutation(context, mutation) {
       if (mutation.type !== "insertRun") return;
       const { run } = mutation;
+      if (isFinished(run.status)) return; // What a run was before it was rewound.
       if (context.shadow.run(run.id) !== undefined)
         context.report("E9", `${context.names.of(run.id)} is stored a second time`);
       const name = nameOf(run);
@@ -22,7 +23,7 @@ export function createIdempotencyChecker(): Checker {
     },
     afterCommit(context, { commit }) {
       for (const mutation of commit.mutations) {
-        if (mutation.type !== "insertRun") continue;
+        if (mutation.type !== "insertRun" || isFinished(mutation.run.status)) continue;
         const name = nameOf(mutation.run);
         const run = context.shadow.bySeq.get(mutation.run.seq);
         if (name === null || run === undefined) continue;

@@ -80,6 +80,8 @@ export class Shadow {
   readonly state: Map<string, Map<string, Payload>> = new Map();
   readonly streams: Map<string, ShadowStream> = new Map();
   readonly childrenOf: Map<RunId, ShadowRun[]> = new Map();
+  /** Numbers of the runs that this commit has made so far. */
+  readonly fresh: Set<number> = new Set();
   epoch = 0;
   /** The host that took the partition last. */
   owner = -1;
@@ -106,6 +108,11 @@ export class Shadow {
     if ((entry.kind !== "command" && entry.kind !== "completion") || entry.kept === undefined) return entry;
     const start = this.streams.get(streamsText(run.record, entry.kept.stream))?.start ?? 0;
     return entry.kept.from >= start ? entry : { ...entry, result: TRIMMED };
+  }
+
+  /** The entry is the copy of another run's: the run is a fork, or what another was before it was rewound. */
+  isCopy(run: ShadowRun, entry: Entry): boolean {
+    return this.fresh.has(run.record.seq) && entry.index <= (run.record.forkedFrom?.entry ?? 0);
   }
 
   apply(mutation: Mutation, tick: number): void {
@@ -139,6 +146,12 @@ export class Shadow {
       case "appendStream":
         this.stream(mutation.stream).items.push(...mutation.items);
         return;
+      case "copyStream": {
+        const { start, items } = this.stream(mutation.from);
+        const { before } = mutation;
+        this.streams.set(streamText(mutation.to), { start: Math.min(start, before), items: items.slice(0, before) });
+        return;
+      }
       case "trimStream": {
         const stream = this.stream(mutation.stream);
         stream.start = Math.max(stream.start, mutation.before);
@@ -174,6 +187,7 @@ export class Shadow {
     };
     this.runs.set(record.id, run);
     this.bySeq.set(record.seq, run);
+    this.fresh.add(record.seq);
     this.#noteResult(run, record.result);
     if (record.parent === null) return;
     const siblings = this.childrenOf.get(record.parent.run);

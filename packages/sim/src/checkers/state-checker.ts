@@ -1,6 +1,7 @@
 // What the exclusive runs of a key read of its state is what was written before them (E3): nobody else writes meanwhile.
 
-import type { Checker } from "./checker.ts";
+import type { Run } from "@perdure/protocol";
+import type { Checker, Context } from "./checker.ts";
 import { keyText } from "./shadow.ts";
 
 export function createStateChecker(): Checker {
@@ -9,6 +10,7 @@ export function createStateChecker(): Checker {
   return {
     name: "state",
     beforeMutation(context, mutation) {
+      if (mutation.type === "insertRun") inherit(context, mutation.run, edited);
       if (mutation.type !== "appendEntry" || mutation.entry.kind !== "command" || mutation.entry.result === undefined)
         return;
       const { command, result } = mutation.entry;
@@ -16,7 +18,7 @@ export function createStateChecker(): Checker {
       const run = context.shadow.bySeq.get(mutation.run);
       if (run === undefined || run.record.key === null || run.record.mode === "shared") return;
       const text = keyText({ service: run.record.service, key: run.record.key });
-      if (edited.has(text)) return;
+      if (edited.has(text) || context.shadow.isCopy(run, mutation.entry)) return;
       const wanted = context.shadow.state.get(text)?.get(command.key);
       const got = result.kind === "value" ? result.value : undefined;
       if (wanted !== got)
@@ -36,4 +38,12 @@ export function createStateChecker(): Checker {
       }
     },
   };
+}
+
+/** A fork has the state of its origin, edited or not. */
+function inherit({ shadow }: Context, { service, key, forkedFrom }: Run, edited: Set<string>): void {
+  if (key === null || forkedFrom === null || forkedFrom.key === null) return;
+  if (edited.has(keyText({ service, key: forkedFrom.key }))) edited.add(keyText({ service, key }));
+  const origin = shadow.run(forkedFrom.run)?.record.key ?? null;
+  if (origin !== null && edited.has(keyText({ service, key: origin }))) edited.add(keyText({ service, key }));
 }

@@ -97,6 +97,8 @@ class StreamChecker {
     const { entry } = mutation;
     const run = context.shadow.bySeq.get(mutation.run);
     if (run === undefined || (entry.kind !== "command" && entry.kind !== "completion")) return;
+    const isCopy = context.shadow.isCopy(run, entry);
+    if (isCopy && (entry.kept === undefined || entry.result?.kind === "failure")) return; // Of what was trimmed.
     if (entry.kind === "command" && entry.command.type === "append") {
       const from = Number(entry.result?.kind === "value" ? entry.result.value : -1);
       this.#journaled(context, run, entry.id, { stream: entry.command.stream, from, count: entry.command.count });
@@ -108,7 +110,7 @@ class StreamChecker {
       if (command?.command.type === "step" && command.command.into !== undefined && result?.kind === "value")
         context.report("E1", `${context.names.of(run.record.id)}: the result of ${entry.id} went into no stream`);
     } else if (result?.kind === "value") {
-      const isOld = cuts(commit, mutation.run) && this.#placeOf(run, kept) < 0;
+      const isOld = isCopy || (cuts(commit, mutation.run) && this.#placeOf(run, kept) < 0);
       if (kept.form === "list" || isOld) checkKept(context, run, kept, result.value);
       else
         this.#journaled(context, run, entry.id, kept, { result: result.value, settled: isSettled(commit, mutation) });

@@ -12,7 +12,9 @@ export const timerChecker: Checker = {
     } else if (mutation.type === "appendEntry" && mutation.entry.kind === "completion") {
       const run = shadow.bySeq.get(mutation.run);
       const command = run === undefined ? undefined : shadow.command(run, mutation.entry.id)?.command;
-      const isKept = commit.commit.mutations.some((other) => other.type === "truncate" && other.run === mutation.run);
+      const isCopy = run !== undefined && shadow.isCopy(run, mutation.entry);
+      const isKept =
+        isCopy || commit.commit.mutations.some((other) => other.type === "truncate" && other.run === mutation.run);
       if (command?.type === "sleep" && command.wakeAt > now && !isKept)
         report(
           "E6",

@@ -156,7 +156,7 @@ export class Operator {
     this.#ask(host, this.#question(this.#random.weighted<OperatorAction>(parameters.operator), whom));
   }
 
-  #question(action: OperatorAction, { record, entries }: ShadowRun): Question | null {
+  #question(action: OperatorAction, { record, entries, images }: ShadowRun): Question | null {
     const random = this.#random;
     const run = record.id;
     switch (action) {
@@ -169,11 +169,34 @@ export class Operator {
           run,
           entries.map(({ entry }) => entry),
         );
+      case "fork":
+        return this.#fork(record, entries.length);
+      case "rewind":
+        return { type: "rewind", run, at: random.int(0, entries.length), branch: runIdOf(`branch ${++this.#numbers}`) };
+      case "name": {
+        const { entry } = images.length === 0 ? { entry: 1 } : random.pick(images);
+        return { type: "nameMoment", run, entry, name: random.chance(0.3) ? null : `moment ${++this.#numbers}` };
+      }
       case "edit":
         return record.key === null ? null : this.#edit(record.service, record.key);
       default:
         return { type: action, run };
     }
+  }
+
+  /** Mostly at an entry that is there; a workflow's fork has the id of its key. */
+  #fork({ id: run, service, key, mode, input }: Run, entries: number): Question {
+    const random = this.#random;
+    const number = ++this.#numbers;
+    const place = random.chance(0.2) ? {} : { at: random.int(0, entries + (random.chance(0.1) ? 1 : 0)) };
+    const more = {
+      ...place,
+      ...(place.at === 0 && input !== null && random.chance(0.5) ? { input } : {}),
+      ...(random.chance(0.3) ? { note: JSON.stringify(`note ${number}`) } : {}),
+    };
+    if (mode !== "workflow") return { type: "fork", run, id: runIdOf(`fork ${number}`), ...more };
+    const other = `${key ?? ""}~${number}`;
+    return { type: "fork", run, id: this.#ports.environment.workflowId(service, other), key: other, ...more };
   }
 
   #signalName(record: Run): string | number {

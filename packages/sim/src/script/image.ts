@@ -2,11 +2,13 @@
 // machine before it were given, from the first on, and how far the code had come. The machine lives through that again,
 // saying nothing, and looks at no journal but the entries after the image.
 
-import type { CapturedImage, Entry, Payload } from "@perdure/protocol";
+import type { CapturedImage, Entry, Payload, RunId } from "@perdure/protocol";
 import { sha256 } from "@perdure/protocol";
 
 /** One attempt, from its start to where it was captured. */
 export interface Life {
+  /** Who it was. */
+  readonly run: RunId;
   /** Of the first life; the later ones have what it made of it. */
   readonly state: readonly (readonly [string, Payload])[] | null;
   /** Given at its start, and while it lived. */

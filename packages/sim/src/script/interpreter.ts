@@ -126,7 +126,7 @@ function* send(machine: Machine, node: SendNode): Code {
     payload:
       node.then === "cancel"
         ? VOID
-        : valueResult(JSON.stringify(`from ${machine.start.run} ${machine.start.generation} ${id}`)),
+        : valueResult(JSON.stringify(`from ${machine.run} ${machine.start.generation} ${id}`)),
   });
   return VOID;
 }
@@ -145,7 +145,9 @@ function* state(machine: Machine, node: Extract<Node, { op: "get" | "keys" | "se
       );
     }
     case "set": {
-      const value = JSON.stringify(`${machine.start.run.slice(-6)} ${machine.digest}`);
+      const { recorded } = machine;
+      const own = JSON.stringify(`${machine.run.slice(-6)} ${machine.digest}`);
+      const value = recorded?.type === "setState" ? recorded.value : own;
       machine.ask({ type: "setState", key: node.name, value });
       if (machine.isNew) machine.state?.set(node.name, value);
       return VOID;
@@ -162,7 +164,8 @@ function* state(machine: Machine, node: Extract<Node, { op: "get" | "keys" | "se
 }
 
 function* stream(machine: Machine, { verb, number }: StreamNode): Code {
-  const { run, generation, mode } = machine.start;
+  const { generation, mode } = machine.start;
+  const { run } = machine;
   switch (verb) {
     case "append": {
       const items = Array.from({ length: number }, (_, i) =>
@@ -186,7 +189,7 @@ function* stream(machine: Machine, { verb, number }: StreamNode): Code {
 
 function* handshake(machine: Machine, to: Callee): Code {
   const number = ++machine.awakeables;
-  const answer = encodeAwakeableId({ run: machine.start.run, signal: number });
+  const answer = encodeAwakeableId({ run: machine.run, signal: number });
   machine.ask({ type: "send", target: targetOf(to), input: encodeInput({ program: to.program, answer }) });
   return yield* signal(number);
 }

@@ -90,6 +90,8 @@ export class Machine {
   readonly steps: Map<number, StepProgress> = new Map();
   state: Map<string, Payload> | null;
   awakeables = 16;
+  /** Who the code is; in an image, who it was. */
+  run: RunId;
   /** Index of the last entry that the code was given. */
   seen = 0;
   readonly #recorded: Map<number, CommandEntry> = new Map();
@@ -97,6 +99,8 @@ export class Machine {
   /** What this life was told so far. */
   readonly #told: Entry[] = [];
   #reliving = false;
+  /** The state is the one of an image: it does not have what was recorded since. */
+  #holdsState = false;
   #digest = 0;
   #journaled = 0;
   #live = false;
@@ -106,6 +110,7 @@ export class Machine {
     this.input = input;
     this.#ports = ports;
     this.state = start.state === null ? null : new Map(start.state);
+    this.run = start.run;
     this.#main = { code: code(this), wait: null, outcome: null, joiner: null };
   }
 
@@ -141,14 +146,16 @@ export class Machine {
     this.#reliving = true;
     this.state = lives[0]?.state == null ? null : new Map(lives[0].state);
     for (const [number, life] of lives.entries()) {
+      this.run = life.run;
       this.#lives.push(life);
       this.#replay(life.given, number === 0);
       for (const entry of life.told) this.#feed(entry);
       for (const step of this.steps.values()) step.unknown ||= step.node.atMostOnce && this.isDurable(step.id);
-      if (number === lives.length - 1) continue;
       this.#journaled = Math.max(this.#journaled, this.#asked.length);
+      this.#holdsState = true;
     }
     this.#reliving = false;
+    this.run = this.start.run;
     if (this.#asked.length !== asked)
       throw new Mismatch(
         `the image had asked for ${asked} commands, lived through again it asks for ${this.#asked.length}`,
@@ -165,7 +172,13 @@ export class Machine {
   capture(): ScriptImage | null {
     if (!this.#live || this.outcome !== null) return null;
     const { start } = this;
-    const life = { state: start.state === null ? null : [...start.state], given: start.entries, told: [...this.#told] };
+    const { run } = start;
+    const life = {
+      run,
+      state: start.state === null ? null : [...start.state],
+      given: start.entries,
+      told: [...this.#told],
+    };
     return { seen: this.seen, asked: this.#asked.length, lives: [...this.#lives, life] };
   }
 
@@ -223,9 +236,14 @@ export class Machine {
     return known;
   }
 
+  /** What was recorded of the command that the code asks for next: a fork meets what its origin wrote. */
+  get recorded(): Command | undefined {
+    return this.#recorded.get(this.#asked.length + 1)?.command;
+  }
+
   /** A write that the loaded state does not hold yet. */
   get isNew(): boolean {
-    return this.#asked.length > this.#journaled;
+    return this.#asked.length > this.#journaled || this.#holdsState;
   }
 
   spawn(code: Code): Fiber {

@@ -28,12 +28,14 @@ export function createSdkExecutor(ports: SdkSimPorts): Executor {
   const { random, settings } = ports;
   const executing = new Map<RunId, number>();
   const generations = new Map<RunId, number>();
+  let begun = "" as RunId;
   let step: { readonly run: RunId; readonly command: number } | null = null;
   const definitions = defineHandlers({
     programs: ports.programs,
     idempotentId: ports.idempotentId,
     workflowId: ports.workflowId,
     saw: ports.saw,
+    itself: () => begun,
     fails: () => random.chance(ports.attemptFails()),
     execute: (run, node) => {
       const command = step?.run === run ? step.command : (executing.get(run) ?? 0);
@@ -47,6 +49,10 @@ export function createSdkExecutor(ports: SdkSimPorts): Executor {
     afterMicrotasks: (callback) => process.nextTick(callback),
     delay: (ms, callback) => ports.after(ms, callback),
     createAbortController: () => new AbortController(),
+    runHandler: (scope, body) => {
+      begun = scope.run;
+      return body();
+    },
     runStep: (scope, body) => {
       step = scope;
       executing.set(scope.run, scope.command);

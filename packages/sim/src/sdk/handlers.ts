@@ -32,6 +32,8 @@ export interface HandlerPorts {
   execute(run: RunId, node: StepNode): Promise<EffectOutcome>;
   /** The code of a run saw something: the `count`-th thing, after which its digest is `digest`. */
   saw(run: RunId, count: number, digest: number): void;
+  /** The run whose handler is being begun: its code may not know yet that it is a fork. */
+  itself(): RunId;
   /** Is the code to throw here? */
   fails(): boolean;
 }
@@ -68,6 +70,7 @@ interface Rights {
 class Performance {
   readonly #ports: HandlerPorts;
   readonly #ctx: WorkflowContext;
+  readonly #run: RunId;
   #digest = 0;
   #count = 0;
   readonly #rights: Rights;
@@ -75,6 +78,7 @@ class Performance {
   constructor(ports: HandlerPorts, ctx: WorkflowContext, rights: Rights) {
     this.#rights = rights;
     this.#ports = ports;
+    this.#run = ports.itself();
     this.#ctx = ctx;
   }
 
@@ -94,7 +98,7 @@ class Performance {
   #saw(what: string, value: unknown): void {
     this.#digest = hashText(`${what} ${JSON.stringify(value) ?? ""}`, this.#digest);
     this.#count += 1;
-    this.#ports.saw(this.#ctx.runId, this.#count, this.#digest);
+    this.#ports.saw(this.#run, this.#count, this.#digest);
   }
 
   /** Waits, and notes what came. */

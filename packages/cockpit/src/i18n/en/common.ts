@@ -48,6 +48,8 @@ export const common = {
   },
   errors: {
     network: "The server does not answer",
+    chunkLostHelp:
+      "A part of this page could not be loaded, also when it was tried again. The server may be in the middle of an update.",
     networkHelp: "It is down or starting again. This page goes on by itself as soon as it is back.",
     notFound: "Nothing is here",
     notFoundHelp: "The address leads to no page. It may have been cut when it was copied.",

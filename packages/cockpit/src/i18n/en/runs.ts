@@ -61,6 +61,7 @@ export const runs = {
   emptyAll: "Nothing has run yet",
   emptyAllHelp: "Start something: the run appears here at once.",
   selected: (count: string): string => `${count} selected`,
+  selectLoaded: "Select all that are loaded",
   selectAllMatching: "Select all that match",
   allMatching: "All that match",
   clearSelection: "Clear the selection",

@@ -48,6 +48,7 @@ export const common: Messages["common"] = {
   },
   errors: {
     network: "服务器没有响应",
+    chunkLostHelp: "此页面的一部分无法加载，重试后仍然如此。服务器可能正在更新。",
     networkHelp: "服务器已停止或正在重启。恢复后此页面会自动继续。",
     notFound: "这里没有内容",
     notFoundHelp: "该地址不对应任何页面，可能在复制时被截断了。",

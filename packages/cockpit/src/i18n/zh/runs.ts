@@ -61,6 +61,7 @@ export const runs: Messages["runs"] = {
   emptyAll: "还没有任何运行",
   emptyAllHelp: "启动一个运行，它会立即出现在这里。",
   selected: (count) => `已选择 ${count}`,
+  selectLoaded: "选中已加载的全部",
   selectAllMatching: "选择所有符合条件的",
   allMatching: "所有符合条件的",
   clearSelection: "清除选择",

@@ -13,7 +13,7 @@ import { visibleLine } from "../../ui/visible-text.ts";
 import { useAuditTail, type AuditRow } from "./use-approvals.ts";
 
 export function AuditTail(): ReactNode {
-  const t = useMessages().approvals.audit;
+  const { audit: t, tabs } = useMessages().approvals;
   const { data, error, refetch } = useAuditTail();
   if (data === undefined)
     return error === null ? <Loading rows={8} /> : <Failed error={error} onRetry={() => void refetch()} />;
@@ -25,7 +25,7 @@ export function AuditTail(): ReactNode {
         <CommandLine command="npx perdure audit" />
         <Verify />
       </div>
-      <div className="audit-scroll">
+      <div className="audit-scroll" tabIndex={0} role="region" aria-label={tabs.audit}>
         <table className="audit-table">
           <thead>
             <tr>

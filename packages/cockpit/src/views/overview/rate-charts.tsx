@@ -2,13 +2,14 @@
 
 import { lazy, Suspense, useMemo, useState, type ReactNode } from "react";
 import type { Format } from "../../i18n/format.ts";
+import { chunk } from "../../app/chunks.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { useNow } from "../../live/clock.ts";
 import { KEPT_SECONDS, type RateSeries } from "../../live/rates.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Panel } from "../../ui/panel.tsx";
 
-const Chart = lazy(() => import("../../ui/chart.tsx").then(({ Chart: component }) => ({ default: component })));
+const Chart = lazy(chunk(() => import("../../ui/chart.tsx").then(({ Chart: component }) => ({ default: component }))));
 
 const BUCKET_SECONDS = 5;
 

@@ -108,7 +108,7 @@ export function ActionDialog({ run, action, from, onClose }: ActionDialogProps):
       <p>{consequence}</p>
       <div className="field">
         <span className="label dim">{t.run.asCommand}</span>
-        <CommandLine command={`npx perdure ${action} ${run.id}${from === undefined ? "" : ` --from ${from}`}`} />
+        <CommandLine command={`npx perdure ${action} ${run.id}${action === "restart" ? ` --from ${from ?? 1}` : ""}`} />
       </div>
       <div className="actions">
         <Button onClick={onClose}>{t.common.close}</Button>

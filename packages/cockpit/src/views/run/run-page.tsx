@@ -40,7 +40,7 @@ function KnownRun({ id }: { readonly id: RunId }): ReactNode {
   if (detail.error instanceof ApiFailure && detail.error.status === 404)
     return (
       <div className="page">
-        <Empty title={t.run.gone}>
+        <Empty isPage title={t.run.gone}>
           <p className="mono">{id}</p>
         </Empty>
       </div>

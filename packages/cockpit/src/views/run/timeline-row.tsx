@@ -50,8 +50,8 @@ export const TimelineRow = memo(
           {row.outcome === "failed" ? <CircleAlert aria-label={t.run.entry.failure} /> : null}
         </span>
         <span className="wf-line">
-          {row.segments.map((segment) => (
-            <Piece key={segment.from + segment.kind} segment={segment} row={row} view={view} />
+          {row.segments.map((segment, at) => (
+            <Piece key={at} segment={segment} row={row} view={view} />
           ))}
         </span>
         <span className="wf-took" title={row.isGuessed ? t.run.timeline.atMost : undefined}>

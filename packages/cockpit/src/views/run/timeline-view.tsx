@@ -79,7 +79,7 @@ function Waterfall(props: WaterfallProps): ReactNode {
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
-    overscan: 16,
+    overscan: 8,
   });
   const zoom = useZoom(scroller);
   const view = useTimeView(timeline, search, zoom.zoom);

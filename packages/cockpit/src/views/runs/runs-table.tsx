@@ -2,7 +2,16 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowUp, Inbox } from "lucide-react";
-import { memo, useEffect, useRef, useState, type ReactNode, type RefObject } from "react";
+import {
+  memo,
+  useEffect,
+  useRef,
+  useState,
+  type Dispatch,
+  type ReactNode,
+  type RefObject,
+  type SetStateAction,
+} from "react";
 import type { RunId, RunSummary } from "@perdure/protocol";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { useHotkeys } from "../../keys/use-hotkeys.ts";
@@ -26,7 +35,7 @@ export interface RunsTableProps {
   readonly loaded: LoadedRuns;
   readonly search: RunsSearch;
   readonly selection: Selection;
-  readonly onSelect: (selection: Selection) => void;
+  readonly onSelect: Dispatch<SetStateAction<Selection>>;
   /** The highest number that is shown from now on; null: all. */
   readonly onHold: (newestShown: number | null) => void;
   readonly onOpen: (run: RunId) => void;
@@ -66,7 +75,7 @@ export function RunsTable(props: RunsTableProps): ReactNode {
                     index={index}
                     isCurrent={cursor === index}
                     isChosen={isSelected(selection, run.id)}
-                    onToggle={() => onSelect(toggle(selection, run.id))}
+                    onToggle={() => onSelect((now) => toggle(now, run.id))}
                   />
                 </div>
               );
@@ -86,10 +95,7 @@ function hold({ scrollTop }: HTMLElement, { loaded, onHold }: RunsTableProps): v
 }
 
 /** The row that the keyboard is at; none until a key is pressed. */
-function useCursor(
-  { loaded, selection, onSelect, onOpen }: RunsTableProps,
-  reveal: (at: number) => void,
-): number | null {
+function useCursor({ loaded, onSelect, onOpen }: RunsTableProps, reveal: (at: number) => void): number | null {
   const t = useMessages().common.keys;
   const [id, setId] = useState<RunId | null>(null);
   const { rows } = loaded;
@@ -106,7 +112,7 @@ function useCursor(
     { keys: "j", label: t.next, run: () => move(1) },
     { keys: "k", label: t.previous, run: () => move(-1) },
     { keys: "Enter", label: t.open, run: () => (id === null ? undefined : onOpen(id)) },
-    { keys: "x", label: t.select, run: () => (id === null ? undefined : onSelect(toggle(selection, id))) },
+    { keys: "x", label: t.select, run: () => (id === null ? undefined : onSelect((now) => toggle(now, id))) },
   ]);
   return at;
 }
@@ -119,7 +125,7 @@ function Head({ loaded, selection, onSelect }: RunsTableProps): ReactNode {
     <div role="rowgroup" className="runs-columns">
       <div role="row" className="runs-row">
         <span role="columnheader">
-          <input type="checkbox" aria-label={t.selectAllMatching} checked={isAll} onChange={toggleAll} />
+          <input type="checkbox" aria-label={t.selectLoaded} checked={isAll} onChange={toggleAll} />
         </span>
         <span role="columnheader">{t.columns.status}</span>
         <span role="columnheader">{t.columns.target}</span>
@@ -186,7 +192,7 @@ const Row = memo(
       </div>
     );
   },
-  // The rest is made anew each time, and means the same.
+  // The rest is made anew each time, and means the same: what it does, it does to the selection of that moment.
   (a, b) => a.run === b.run && a.index === b.index && a.isCurrent === b.isCurrent && a.isChosen === b.isChosen,
 );
 

@@ -5,11 +5,13 @@ import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 import { useApi } from "../../app/app-context.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { Button } from "../../ui/button.tsx";
+import { CommandLine } from "../../ui/copy-button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { RunLink } from "../../ui/run-link.tsx";
 import { sayFailure } from "../../ui/toasts.tsx";
 import { visibleText } from "../../ui/visible-text.ts";
 import { actOnMany, countChosen, type Chosen, type Progress, type RunAction } from "./act-on-many.ts";
+import { commandOfMany } from "./command-of-many.ts";
 import { filterBody, showsAll, showsRun, type RunsSearch } from "./runs-search.ts";
 import { NOTHING, type Selection } from "./selection.ts";
 
@@ -47,6 +49,7 @@ export function SelectionBar({ search, selection, onSelect }: SelectionBarProps)
         <ActDialog
           action={action}
           chosen={chosenOf(selection, search)}
+          command={commandOfMany(action, selection, search)}
           onClose={(acted) => {
             setAction(null);
             if (acted) onSelect(NOTHING);
@@ -70,10 +73,12 @@ function chosenOf(selection: Selection, search: RunsSearch): Chosen {
 interface ActDialogProps {
   readonly action: RunAction;
   readonly chosen: Chosen;
+  /** What does the same; null: nothing does. */
+  readonly command: string | null;
   readonly onClose: (acted: boolean) => void;
 }
 
-function ActDialog({ action, chosen: given, onClose }: ActDialogProps): ReactNode {
+function ActDialog({ action, chosen: given, command, onClose }: ActDialogProps): ReactNode {
   const t = useMessages();
   const format = useFormat();
   const api = useApi();
@@ -103,9 +108,16 @@ function ActDialog({ action, chosen: given, onClose }: ActDialogProps): ReactNod
   return (
     <Dialog isOpen onClose={close} title={t.runs.confirm[action](count.isPending ? "…" : howMany)}>
       <p>{t.runs.consequence[action]}</p>
-      {progress === null ? null : <ProgressView progress={progress} />}
+      {progress !== null ? (
+        <ProgressView progress={progress} />
+      ) : command === null ? null : (
+        <div className="field">
+          <span className="label dim">{t.run.asCommand}</span>
+          <CommandLine command={command} />
+        </div>
+      )}
       <div className="actions">
-        {progress === null ? <Button onClick={close}>{t.common.cancel}</Button> : null}
+        {progress === null ? <Button onClick={close}>{t.common.close}</Button> : null}
         {progress === null ? (
           <Button
             look={action === "kill" || action === "purge" ? "danger" : "primary"}

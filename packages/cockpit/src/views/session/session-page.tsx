@@ -9,6 +9,7 @@ import { useMessages } from "../../i18n/use-messages.ts";
 import { useHotkeys } from "../../keys/use-hotkeys.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { say } from "../../ui/toasts.tsx";
+import { visibleLine } from "../../ui/visible-text.ts";
 import { ActionDialog } from "../run/run-actions.tsx";
 import type { BlockAction } from "./block-menu.tsx";
 import { ForkDialog, RewindDialog } from "./branch-dialogs.tsx";
@@ -217,7 +218,7 @@ function Tabs({
 }): ReactNode {
   const t = useMessages().session.tabs;
   return (
-    <nav className="tabs session-tabs" aria-label={session}>
+    <nav className="tabs session-tabs" aria-label={visibleLine(session)}>
       {TABS.map((one) => (
         <Link
           key={one ?? "conversation"}

@@ -82,7 +82,7 @@ function ToolDetails({ part }: { readonly part: ToolPart }): ReactNode {
   return (
     <div className="tool-details">
       <section>
-        <h3>{says.input}</h3>
+        <h2>{says.input}</h2>
         <Payload value={input} />
       </section>
       {decision === undefined ? null : (
@@ -94,19 +94,19 @@ function ToolDetails({ part }: { readonly part: ToolPart }): ReactNode {
       )}
       {decision?.input === undefined ? null : (
         <section>
-          <h3>{says.changed}</h3>
+          <h2>{says.changed}</h2>
           <Payload value={decision.input} />
         </section>
       )}
       {progress === undefined ? null : (
         <section>
-          <h3>{says.progress}</h3>
+          <h2>{says.progress}</h2>
           <Payload value={progress} />
         </section>
       )}
       {output === undefined ? null : (
         <section>
-          <h3>{state === "error" || state === "denied" ? says.error : says.output}</h3>
+          <h2>{state === "error" || state === "denied" ? says.error : says.output}</h2>
           <Payload value={output} />
         </section>
       )}

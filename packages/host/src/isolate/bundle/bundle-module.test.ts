@@ -145,7 +145,7 @@ describe("host modules", () => {
 
   test("are loaded in Node by id and export", async () => {
     const { bundle, path } = userPackage({ "agents.ts": AGENTS, "lib/desk.ts": DESK });
-    const functions = await loadHostModules(await bundle());
+    const { functions } = await loadHostModules(await bundle());
     expect([...functions.keys()]).toEqual(["lib/desk.ts#default", "lib/desk.ts#readPage"]);
     expect(functions.get("lib/desk.ts#readPage")?.(path("agents.ts"))).toBe(readFileSync(path("agents.ts"), "utf8"));
   });

@@ -9,7 +9,8 @@
 //
 //   a function     asks the host for the real one, by the module's id and its own name
 //   plain data     is copied into the code, as it is at this moment
-//   anything else  (a class, a date, a connection) throws where it is touched
+//   anything else  (a class, a date, a connection) throws where it is touched. It can be passed on by its name, to what asks
+//                  the host about it: so models and sources of tools are exported
 
 import { pathToFileURL } from "node:url";
 import { IsolateModuleError } from "@perdure/protocol";
@@ -23,16 +24,23 @@ export interface HostModule {
 
 export type HostFunction = (...args: readonly unknown[]) => unknown;
 
-/** The functions of a bundle's host modules, by `id#export`. @throws IsolateModuleError */
-export async function loadHostModules(bundle: {
-  readonly hostModules: readonly HostModule[];
-}): Promise<ReadonlyMap<string, HostFunction>> {
+export interface HostExports {
+  readonly functions: ReadonlyMap<string, HostFunction>;
+  /** What is neither a function nor plain data: known inside by its name alone. */
+  readonly values: ReadonlyMap<string, unknown>;
+}
+
+/** What a bundle's host modules export, by `id#export`. @throws IsolateModuleError */
+export async function loadHostModules(bundle: { readonly hostModules: readonly HostModule[] }): Promise<HostExports> {
   const functions = new Map<string, HostFunction>();
+  const values = new Map<string, unknown>();
   for (const module of bundle.hostModules) {
-    for (const [name, value] of exportsOf(await load(module)))
+    for (const [name, value] of exportsOf(await load(module))) {
       if (isPlainFunction(value)) functions.set(`${module.id}#${name}`, value);
+      else if (literalOf(value) === undefined) values.set(`${module.id}#${name}`, value);
+    }
   }
-  return functions;
+  return { functions, values };
 }
 
 export function opensWithUseHost(code: string, path: string): boolean {
@@ -61,7 +69,27 @@ export async function stubOf(module: HostModule): Promise<string> {
 function stubValue(id: string, name: string, value: unknown): string {
   if (isPlainFunction(value)) return `/* @__PURE__ */ hostFunction(${quoted(id)}, ${quoted(name)})`;
   const literal = literalOf(value);
-  return literal ?? `/* @__PURE__ */ hostOnly(${quoted(id)}, ${quoted(name)}, ${quoted(kindOf(value))})`;
+  if (literal !== undefined) return literal;
+  const facts = JSON.stringify(factsOf(value));
+  return `/* @__PURE__ */ hostOnly(${quoted(id)}, ${quoted(name)}, ${quoted(kindOf(value))}, ${facts})`;
+}
+
+/** What is known inside of a model of the AI SDK, and of a source of tools: which one it is. */
+const FACTS: readonly { readonly of: string; readonly names: readonly string[] }[] = [
+  { of: "doStream", names: ["specificationVersion", "provider", "modelId"] },
+  { of: "offered", names: ["source", "optional"] },
+];
+
+function factsOf(value: unknown): Readonly<Record<string, string | boolean>> {
+  if (typeof value !== "object" || value === null) return {};
+  const properties = value as Readonly<Record<string, unknown>>;
+  const { names } = FACTS.find(({ of }) => typeof properties[of] === "function") ?? { names: [] };
+  const facts: Record<string, string | boolean> = {};
+  for (const name of names) {
+    const fact = properties[name];
+    if (typeof fact === "string" || typeof fact === "boolean") facts[name] = fact;
+  }
+  return facts;
 }
 
 async function load({ id, path }: HostModule): Promise<object> {

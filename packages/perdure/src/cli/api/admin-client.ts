@@ -16,9 +16,12 @@ import type {
   ControlChange,
   ControlsAnswer,
   ControlView,
+  ForkBody,
   HealthAnswer,
   JournalPage,
+  MomentsAnswer,
   RejectRequest,
+  RewindAnswer,
   RunDetail,
   RunFilterBody,
   RunId,
@@ -102,6 +105,22 @@ export class AdminClient {
 
   restart(id: RunId, from: number): Promise<ActionAnswer> {
     return askJson(this.connection, `/runs/${id}/restart`, { method: "POST", body: { from } });
+  }
+
+  fork(id: RunId, body: ForkBody): Promise<ActionAnswer> {
+    return askJson(this.connection, `/runs/${id}/fork`, { method: "POST", body });
+  }
+
+  rewind(id: RunId, at: number): Promise<RewindAnswer> {
+    return askJson(this.connection, `/runs/${id}/rewind`, { method: "POST", body: { at } });
+  }
+
+  moments(id: RunId): Promise<MomentsAnswer> {
+    return askJson(this.connection, `/runs/${id}/moments`);
+  }
+
+  nameMoment(id: RunId, entry: number, name: string | null): Promise<ActionAnswer> {
+    return askJson(this.connection, `/runs/${id}/moments/${entry}`, { method: "PATCH", body: { name } });
   }
 
   settle(id: RunId, command: number, outcome: SettleRequest): Promise<ActionAnswer> {

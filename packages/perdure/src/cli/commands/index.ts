@@ -13,7 +13,9 @@ import { completionsCommand } from "./completions.ts";
 import { devCommand } from "./dev.ts";
 import { doctorCommand } from "./doctor.ts";
 import { exportCommand } from "./export.ts";
+import { forkCommand } from "./fork.ts";
 import { killCommand } from "./kill.ts";
+import { momentsCommand } from "./moments.ts";
 import { pauseCommand } from "./pause.ts";
 import { purgeCommand } from "./purge.ts";
 import { rejectCommand } from "./reject.ts";
@@ -21,6 +23,7 @@ import { resolveCommand } from "./resolve.ts";
 import { restartCommand } from "./restart.ts";
 import { resultCommand } from "./result.ts";
 import { resumeCommand } from "./resume.ts";
+import { rewindCommand } from "./rewind.ts";
 import { runsCommand } from "./runs.ts";
 import { schedulesCommand } from "./schedules.ts";
 import { sendCommand } from "./send.ts";
@@ -49,7 +52,18 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Look:", commands: [runsCommand, showCommand, tailCommand, servicesCommand, sqlCommand] },
   {
     title: "Act on runs:",
-    commands: [cancelCommand, killCommand, pauseCommand, resumeCommand, restartCommand, settleCommand, purgeCommand],
+    commands: [
+      cancelCommand,
+      killCommand,
+      pauseCommand,
+      resumeCommand,
+      restartCommand,
+      forkCommand,
+      rewindCommand,
+      momentsCommand,
+      settleCommand,
+      purgeCommand,
+    ],
   },
   { title: "Answer:", commands: [signalCommand, resolveCommand, rejectCommand] },
   {

@@ -93,7 +93,7 @@ export function printServed(cli: Cli, output: Output, served: Served, flags: Ser
     `${paint("bold", "Perdure")} serves ${plural(services.length, "service")} with ${plural(handlers, "handler")}`,
     "",
     `  ingress  ${paint("cyan", served.ingressUrl)}`,
-    `  admin    ${paint("cyan", served.adminUrl)}`,
+    `  admin    ${paint("cyan", served.adminUrl)}  ${paint("dim", "opens the cockpit in a browser")}`,
     `  data     ${served.dataDirectory}`,
     "",
     ...services.map(

@@ -3,8 +3,9 @@
 
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { StepInfo } from "@perdure/sdk";
-import type { AttemptOutcome, ModelAttempt } from "../models/types.ts";
-import type { AgentEvent } from "./events.ts";
+import type { AgentEvent } from "../agent/events.ts";
+import type { LivePlace } from "./model-ask.ts";
+import type { AttemptOutcome, ModelAttempt } from "./types.ts";
 
 export type CallEvent = Extract<AgentEvent, { readonly type: "call-start" | "part" | "call-end" }>;
 
@@ -25,13 +26,6 @@ const SHOWN: ReadonlySet<LanguageModelV4StreamPart["type"]> = new Set([
   "source",
 ]);
 
-export interface LiveOptions {
-  /** The name of the stream. */
-  readonly stream: string;
-  /** Else watchers see only that it goes on. */
-  readonly showsParts: boolean;
-}
-
 export class LiveParts {
   readonly #call: string;
   readonly #info: StepInfo;
@@ -39,8 +33,7 @@ export class LiveParts {
   readonly #showsParts: boolean;
   #begun = "";
 
-  /** @param call names the call in the stream. */
-  constructor(call: string, info: StepInfo, { stream: name, showsParts }: LiveOptions) {
+  constructor({ call, stream: name, showsParts }: LivePlace, info: StepInfo) {
     this.#call = call;
     this.#info = info;
     this.#showsParts = showsParts;

@@ -2,8 +2,8 @@
 
 import type { StepInfo } from "@perdure/sdk";
 import { expect, test } from "vitest";
-import { ModelError } from "../models/model-error.ts";
 import { LiveParts, type CallEvent } from "./live-parts.ts";
+import { ModelError } from "./model-error.ts";
 
 const TRY = { number: 1, provider: "scripted", modelId: "model" };
 
@@ -11,7 +11,7 @@ function told(tell: (live: LiveParts) => void): readonly string[] {
   const events: CallEvent[] = [];
   const stream = { write: (event: CallEvent): void => void events.push(event) };
   const info = { attempt: 1, stream: () => stream } as unknown as StepInfo;
-  tell(new LiveParts("c1", info, { stream: "events", showsParts: true }));
+  tell(new LiveParts({ call: "c1", stream: "events", showsParts: true }, info));
   return events.map((event) => `${event.type} ${event.attempt}${event.type === "call-end" ? ` ${event.outcome}` : ""}`);
 }
 
