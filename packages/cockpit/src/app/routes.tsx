@@ -11,6 +11,7 @@ import { readServiceSearch, readServicesSearch } from "../views/services/service
 import { readSqlSearch } from "../views/sql/sql-search.ts";
 import { readStateSearch } from "../views/state/state-search.ts";
 import { readSessionSearch } from "../views/session/session-search.ts";
+import { chunk } from "./chunks.ts";
 import { parseSearch, searchText } from "./search-text.ts";
 import { Crashed, NotFound } from "./problem-pages.tsx";
 import { Shell } from "./shell.tsx";
@@ -20,83 +21,119 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, er
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
-  component: lazyRouteComponent(() => import("../views/overview/overview.tsx"), "Overview"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/overview/overview.tsx")),
+    "Overview",
+  ),
 });
 
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   validateSearch: readRunsSearch,
-  component: lazyRouteComponent(() => import("../views/runs/runs.tsx"), "Runs"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/runs/runs.tsx")),
+    "Runs",
+  ),
 });
 
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$run",
   validateSearch: readRunSearch,
-  component: lazyRouteComponent(() => import("../views/run/run-page.tsx"), "RunPage"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/run/run-page.tsx")),
+    "RunPage",
+  ),
 });
 
 const services = createRoute({
   getParentRoute: () => root,
   path: "/services",
   validateSearch: readServicesSearch,
-  component: lazyRouteComponent(() => import("../views/services/services.tsx"), "Services"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/services/services.tsx")),
+    "Services",
+  ),
 });
 
 const service = createRoute({
   getParentRoute: () => root,
   path: "/services/$service",
   validateSearch: readServiceSearch,
-  component: lazyRouteComponent(() => import("../views/services/service-page.tsx"), "ServicePage"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/services/service-page.tsx")),
+    "ServicePage",
+  ),
 });
 
 const state = createRoute({
   getParentRoute: () => root,
   path: "/state",
   validateSearch: readStateSearch,
-  component: lazyRouteComponent(() => import("../views/state/state-page.tsx"), "StatePage"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/state/state-page.tsx")),
+    "StatePage",
+  ),
 });
 
 const stateKey = createRoute({
   getParentRoute: () => root,
   path: "/state/$service/$key",
-  component: lazyRouteComponent(() => import("../views/state/key-page.tsx"), "KeyPage"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/state/key-page.tsx")),
+    "KeyPage",
+  ),
 });
 
 const schedules = createRoute({
   getParentRoute: () => root,
   path: "/schedules",
   validateSearch: readSchedulesSearch,
-  component: lazyRouteComponent(() => import("../views/schedules/schedules.tsx"), "Schedules"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/schedules/schedules.tsx")),
+    "Schedules",
+  ),
 });
 
 const sql = createRoute({
   getParentRoute: () => root,
   path: "/sql",
   validateSearch: readSqlSearch,
-  component: lazyRouteComponent(() => import("../views/sql/sql.tsx"), "Sql"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/sql/sql.tsx")),
+    "Sql",
+  ),
 });
 
 const agents = createRoute({
   getParentRoute: () => root,
   path: "/agents",
   validateSearch: readAgentsSearch,
-  component: lazyRouteComponent(() => import("../views/agents/agents.tsx"), "Agents"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/agents/agents.tsx")),
+    "Agents",
+  ),
 });
 
 const session = createRoute({
   getParentRoute: () => root,
   path: "/agents/$agent/$session",
   validateSearch: readSessionSearch,
-  component: lazyRouteComponent(() => import("../views/session/session-page.tsx"), "SessionPage"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/session/session-page.tsx")),
+    "SessionPage",
+  ),
 });
 
 const approvals = createRoute({
   getParentRoute: () => root,
   path: "/approvals",
   validateSearch: readApprovalsSearch,
-  component: lazyRouteComponent(() => import("../views/approvals/approvals.tsx"), "Approvals"),
+  component: lazyRouteComponent(
+    chunk(() => import("../views/approvals/approvals.tsx")),
+    "Approvals",
+  ),
 });
 
 const routeTree = root.addChildren([

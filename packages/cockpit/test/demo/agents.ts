@@ -7,7 +7,7 @@ import { REPORT, TURNS } from "./words.ts";
 
 const script: Script = ({ messages }) => {
   const asked = messages.findLastIndex(({ role }) => role === "user");
-  const { text = "" } = messages[asked] ?? {};
+  const text = messages[asked]?.text ?? "";
   const turn = Object.entries(TURNS).find(([question]) => text.includes(question))?.[1];
   const answered = messages.slice(asked).filter(({ role }) => role === "assistant").length;
   return turn?.[answered] ?? { text: REPORT, tokensPerSecond: 120, usage: { inputTokens: 2_300, outputTokens: 520 } };

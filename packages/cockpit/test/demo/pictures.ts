@@ -19,7 +19,7 @@ const WIDTH_PX = 1_280;
 const HEIGHT_PX = 800;
 /** Sharp on good screens, and still small. */
 const SCALE = 1.5;
-const QUALITY = 0.82;
+const QUALITY = 0.72;
 /** What is asked for in the second place has come, and charts are drawn. */
 const SETTLE_MS = 1_500;
 
@@ -34,7 +34,20 @@ const PICTURES: readonly Picture[] = [
   { name: "overview", path: () => "/", sign: ".chart canvas" },
   { name: "runs", path: () => "/runs", sign: ".virtual-row" },
   { name: "run", path: ({ report }) => `/runs/${report}`, sign: ".wf-row >> nth=8" },
+  { name: "agents", path: () => "/agents", sign: ".agents-page a[href*=batteries]" },
+  { name: "session", path: ({ session }) => `/agents/${session}`, sign: ".approval-card" },
+  { name: "approvals", path: ({ approval }) => `/approvals?id=${approval}`, sign: ".inbox-detail .payload" },
+  { name: "services", path: () => "/services/orders?handler=place", sign: ".handler" },
+  { name: "state", path: () => "/state/cart/ada", sign: ".panel .payload" },
+  { name: "schedules", path: () => "/schedules", sign: ".schedule-table tbody .row-button" },
+  { name: "sql", path: () => `/sql?q=${encodeURIComponent(STATEMENT)}&view=chart`, sign: ".result-chart canvas" },
 ];
+
+const STATEMENT = `SELECT service, count(*) AS runs
+FROM runs
+WHERE service NOT LIKE 'perdure.%'
+GROUP BY service
+ORDER BY runs DESC`;
 
 const THEMES: readonly Theme[] = ["light", "dark"];
 const LANGUAGES: readonly Language[] = ["en", "zh"];

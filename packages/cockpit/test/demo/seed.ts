@@ -17,6 +17,8 @@ export interface Demo {
   readonly report: string;
   readonly order: string;
   readonly session: string;
+  /** A question of the session. */
+  readonly approval: string;
 }
 
 /** @returns while everything that is to be seen goes on. */
@@ -46,7 +48,11 @@ export async function startDemo(): Promise<Demo> {
     until(async () => (await count(server, "/runs?status=retrying", "runs")) === 2, "retries"),
   ]);
   await server.send("researcher/heat-pumps/send", { text: "Compare the three heat pump subsidies" });
-  return { server, report, order, session: "researcher/batteries" };
+  const { approvals } = await server.get<{
+    readonly approvals: readonly { readonly id: string; readonly agent: string }[];
+  }>("/approvals?status=open");
+  const approval = approvals.find(({ agent }) => agent === "researcher")?.id ?? "";
+  return { server, report, order, session: "support/desk", approval };
 }
 
 async function history(server: Server): Promise<void> {

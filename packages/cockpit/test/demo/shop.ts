@@ -1,6 +1,7 @@
 // The demo's services: a shop whose mail server and card network have a bad day.
 
-import { object, schedule, service, TerminalError } from "perdure";
+import { handler, object, schedule, service, TerminalError } from "perdure";
+import { z } from "zod";
 import { support } from "./agents.ts";
 
 const working = <Value>(ms: number, value: Value): Promise<Value> =>
@@ -35,14 +36,20 @@ async function chargeCard(order: string, token: string): Promise<{ readonly rece
   return { receipt: `rc_${order}`, token };
 }
 
+const Order = z.object({
+  id: z.string().describe("As the shop numbers them"),
+  amount: z.number().positive().describe("In euros"),
+  to: z.email(),
+});
+
 export const orders = service("orders", {
-  async place(ctx, order: { readonly id: string; readonly amount: number; readonly to: string }) {
+  place: handler({ input: Order }, async (ctx, order) => {
     const stock = await ctx.step("reserve stock", () => working(70, { shelf: "B-12", items: 2 }));
     const receipt = await ctx.call(billing).charge({ order: order.id, amount: order.amount });
     await ctx.step("print label", () => working(50, { carrier: "parcel", stock }));
     void ctx.send(mailer).send({ to: order.to, template: "order-confirmed" });
     return receipt;
-  },
+  }),
 });
 
 let failures = 0;

@@ -1,44 +1,7 @@
-// What the tests of agents share: a driver that talks to an agent at set times, and eyes for what it kept.
+// What the tests of agents share: eyes for what an agent kept.
 
-import {
-  service,
-  type AgentAnswer,
-  type AgentDefinition,
-  type AgentEvent,
-  type AgentMessage,
-  type Context,
-  type ServiceDefinition,
-  type TranscriptItem,
-} from "perdure";
+import type { AgentEvent, TranscriptItem } from "perdure";
 import type { ScriptedRequest, TestWorld } from "perdure/testing";
-
-/** A message, said so long after the start. */
-export interface Line {
-  readonly afterMs: number;
-  readonly say: AgentMessage | string;
-}
-
-type Drive = (ctx: Context, lines: readonly Line[]) => Promise<readonly (AgentAnswer | string)[]>;
-
-/** Says each line at its time, and answers with what each got: an answer, or the message of its failure. */
-export function driver(agent: AgentDefinition, key = "s1"): ServiceDefinition<{ readonly drive: Drive }> {
-  return service("driver", {
-    drive: async (ctx: Context, lines: readonly Line[]) => {
-      const asked: Promise<AgentAnswer | string>[] = [];
-      let now = 0;
-      for (const { afterMs, say } of lines) {
-        if (afterMs > now) await ctx.sleep(afterMs - now);
-        now = Math.max(now, afterMs);
-        const { id } = await ctx.send(agent, key).send(say);
-        const answer = ctx.run<AgentAnswer>(id).result();
-        asked.push(answer.catch((error: unknown) => (error as Error).message));
-      }
-      return await Promise.all(asked);
-    },
-  });
-}
-
-export const DRIVE = { service: "driver", handler: "drive" };
 
 export async function transcriptOf(world: TestWorld, service: string, key = "s1"): Promise<TranscriptItem[]> {
   const items = await world.stream({ service, key }, "transcript");
