@@ -24,7 +24,7 @@ export interface PooledMachine {
 }
 
 /** Each is 1.3 MB of memory. */
-const IDLE_MAX = 64;
+const IDLE_MAX = 32;
 
 export class MachinePool {
   readonly engine: Engine;
