@@ -76,7 +76,7 @@ export type FromThread =
     }
   | { readonly type: "released"; readonly attempt: number };
 
-export interface CaptureFigures {
+interface CaptureFigures {
   readonly tookMs: number;
   readonly bytes: number;
 }
