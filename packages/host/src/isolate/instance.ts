@@ -6,7 +6,14 @@
 
 import { assert, ImageMismatchError, IsolateLimitError } from "@perdure/protocol";
 import type { GuestEvent, Outbox } from "@perdure/sdk/wire";
-import { applyImage, type BaseImage, encodeImage, readImageHeader, WASM_PAGE_BYTES } from "./image-codec.ts";
+import {
+  applyImage,
+  type BaseImage,
+  encodeImage,
+  type ImageHeader,
+  readImageHeader,
+  WASM_PAGE_BYTES,
+} from "./image-codec.ts";
 import { GuestError } from "./machine.ts";
 import type { MachinePool, PooledMachine } from "./machine-pool.ts";
 import { scrub } from "./scrub.ts";
@@ -57,7 +64,7 @@ export class Instance {
       );
     const instance = Instance.start(pool, base, limits);
     try {
-      instance.#overwrite(image);
+      instance.#overwrite(image, header);
     } catch (error) {
       instance.#state = "broken";
       throw error;
@@ -65,8 +72,7 @@ export class Instance {
     return instance;
   }
 
-  #overwrite(image: Uint8Array): void {
-    const header = readImageHeader(image);
+  #overwrite(image: Uint8Array, header: ImageHeader): void {
     const { machine } = this.#pooled;
     const { exports } = machine;
     const missing = header.memoryPages - machine.memory.length / WASM_PAGE_BYTES;
