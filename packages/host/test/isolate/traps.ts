@@ -20,7 +20,7 @@ export const traps = service("traps", {
   },
   async microtasks(ctx) {
     await ctx.signal("go");
-    for (;;) await null;
+    for (;;) await Promise.resolve();
   },
   async memory(ctx) {
     await ctx.signal("go");

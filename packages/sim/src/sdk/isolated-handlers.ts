@@ -6,7 +6,7 @@ import { defineHandlers } from "./handlers.ts";
 import { execute, programOf } from "./hands.ts";
 
 /** What is logged, as a message, of what the code saw. */
-export const SAW = "saw";
+const SAW = "saw";
 
 const ids = new Catalogue({ retry: {}, retentionMs: 0, deployment: () => "" });
 
