@@ -88,6 +88,19 @@ test("tools of MCP servers are for host modules, which keep their connections", 
   });
 });
 
+test("a model that is made inside is refused: the host asks models, and knows them by their names", async () => {
+  const isolate = await globalsIsolate(
+    onTestFinished,
+    `import { agent } from "perdure";
+     export const make = (model) => agent("helper", { model }).name;
+     export const own = { specificationVersion: "v4", provider: "mine", modelId: "m1" };`,
+  );
+  expect(isolate.run(`user.make("openai/gpt-5")`)).toBe("helper");
+  expect(isolate.run("user.make(user.own)")).toEqual({
+    threw: expect.stringMatching(/^agent "helper": the model mine\/m1 was made inside the isolate/),
+  });
+});
+
 test("the rest of perdure can be imported: schedules, durable models, approvals", async () => {
   const isolate = await globalsIsolate(
     onTestFinished,
