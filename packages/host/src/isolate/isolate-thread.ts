@@ -14,15 +14,18 @@ import type { CallOutcome, GuestEvent, GuestMessage, Outbox, WireStart } from "@
 import type { Engine } from "./engine.ts";
 import { type BaseImage, encodeBase, sha256 } from "./image-codec.ts";
 import { Instance } from "./instance.ts";
+import { HOST_FUNCTIONS, hostFunctions } from "./host-functions.ts";
 import { MachinePool } from "./machine-pool.ts";
 import { makeBase } from "./make-base.ts";
 import type { FromThread, ThreadOptions, ToThread } from "./thread-messages.ts";
 
-/** The time and the timers of a thread. */
+/** The time, the timers and the chance of a thread. */
 export interface ThreadPorts {
   now(): Instant;
   /** Calls back once; the function that it returns cancels. At most 2^31 - 1 ms are asked. */
   delay(ms: number, callback: () => void): () => void;
+  /** The chance of steps. Default: the platform's. */
+  randomBytes?(count: number): Buffer;
 }
 
 const REAL_TIME: ThreadPorts = {
@@ -82,7 +85,11 @@ export class IsolateThread {
     ports: ThreadPorts = REAL_TIME,
   ) {
     this.#engine = engine;
-    this.#pool = new MachinePool(engine);
+    const { randomBytes } = ports;
+    this.#pool = new MachinePool(
+      engine,
+      randomBytes === undefined ? HOST_FUNCTIONS : hostFunctions((count) => randomBytes(count)),
+    );
     this.#options = options;
     this.#say = say;
     this.#ports = ports;

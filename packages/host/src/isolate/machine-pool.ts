@@ -16,7 +16,7 @@ import { Clock } from "./clock.ts";
 import type { Engine } from "./engine.ts";
 import { type BaseImage, WASM_PAGE_BYTES } from "./image-codec.ts";
 import { HOST_FUNCTIONS } from "./host-functions.ts";
-import { Machine } from "./machine.ts";
+import { type HostFunctions, Machine } from "./machine.ts";
 import { changedPages, isZeroPage, PAGE_BYTES, viewOf } from "./spans.ts";
 
 export interface PooledMachine {
@@ -31,13 +31,15 @@ const GROWN_BYTES_MAX = 4 * 1_024 * 1_024;
 
 export class MachinePool {
   readonly engine: Engine;
+  readonly #functions: HostFunctions;
   /** The one that came back last is the last: its memory is in the processor's cache. */
   #idle: PooledMachine[] = [];
   /** As few as were idle at any time since the last `trim`. */
   #unused = 0;
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, functions: HostFunctions = HOST_FUNCTIONS) {
     this.engine = engine;
+    this.#functions = functions;
   }
 
   get idle(): number {
@@ -51,7 +53,7 @@ export class MachinePool {
       exact >= 0 ? exact : this.#idle.findLastIndex((one) => one.base === base && one.machine.memory.length < bytes);
     const [found] = at === -1 ? [] : this.#idle.splice(at, 1);
     this.#unused = Math.min(this.#unused, this.#idle.length);
-    return found ?? create(this.engine, base);
+    return found ?? create(this.engine, this.#functions, base);
   }
 
   /** @param isSound it has neither trapped nor been interrupted. */
@@ -70,9 +72,9 @@ export class MachinePool {
   }
 }
 
-function create(engine: Engine, base: BaseImage): PooledMachine {
+function create(engine: Engine, functions: HostFunctions, base: BaseImage): PooledMachine {
   const clock = new Clock();
-  const machine = new Machine(engine, { clock, functions: HOST_FUNCTIONS });
+  const machine = new Machine(engine, { clock, functions });
   const missing = base.memory.length - machine.memory.length;
   if (missing > 0) machine.exports.memory.grow(missing / WASM_PAGE_BYTES);
   copy(filledPages(base), machine, base);
