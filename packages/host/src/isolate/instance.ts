@@ -48,8 +48,12 @@ export class Instance {
 
   /** A copy of the base, where a run begins. @throws ImageMismatchError */
   static start(pool: MachinePool, base: BaseImage, limits: InstanceLimits): Instance {
+    return Instance.#open(pool, base, limits, base.memory.length);
+  }
+
+  static #open(pool: MachinePool, base: BaseImage, limits: InstanceLimits, memoryBytes: number): Instance {
     checkEngine(pool, base.engine, "the base image");
-    const pooled = pool.take(base);
+    const pooled = pool.take(base, memoryBytes);
     limitMachine(pooled.machine, limits.memoryBytes);
     return new Instance(pool, pooled, limits);
   }
@@ -62,7 +66,7 @@ export class Instance {
       throw new ImageMismatchError(
         `the image is a difference to base ${short(header.base)}, not to ${short(base.hash)}`,
       );
-    const instance = Instance.start(pool, base, limits);
+    const instance = Instance.#open(pool, base, limits, header.memoryPages * WASM_PAGE_BYTES);
     try {
       instance.#overwrite(image, header);
     } catch (error) {
