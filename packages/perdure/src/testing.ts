@@ -1,6 +1,7 @@
 // perdure/testing: what users test their handlers with.
 
 export { crashAtEveryEntry, CrashTestError, type CrashReport, type CrashTest } from "./testing/crash-at-every-entry.ts";
+export type { OpenWait } from "./testing/waits.ts";
 export type { TestImages } from "./testing/isolated-runs.ts";
 export {
   createTestMemory,
@@ -27,4 +28,3 @@ export {
   type ScriptedReply,
   type ScriptedRequest,
 } from "@perdure/agents";
-export type { OpenWait } from "./testing/open-wait.ts";

@@ -8,6 +8,7 @@
 // `mode: "snapshot"` all that are named do: the same handlers, tested in both modes.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { createHash } from "node:crypto";
 import {
   Loop,
   createMemoryStorage,
@@ -52,8 +53,8 @@ import {
   type StreamOwner,
   type Target,
 } from "@perdure/protocol";
+import { describeAwaiting, describeFailure, openWait, type OpenWait } from "./waits.ts";
 import { IsolatedRuns, type TestImages } from "./isolated-runs.ts";
-import { describeAwaiting, describeFailure, type OpenWait, openWait } from "./open-wait.ts";
 
 /** A step's closure that was run. Of an isolate's it is known when it ends: in a result, or in an error that is retried. */
 export interface Execution {
@@ -198,7 +199,11 @@ export class TestWorld {
       mode,
       storage: this.memory.storage,
       shared: this.#shared,
-      ports: { now: () => this.memory.now, delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback) },
+      ports: {
+        now: () => this.memory.now,
+        delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback),
+        randomBytes: chanceOf(`world ${this.memory.opened}`),
+      },
       log,
       around: (fn) => this.#counted(fn),
       ran: ({ run, service, handler }, command, step) => this.#ran({ run, service, handler, step, command }),
@@ -560,6 +565,18 @@ export class TestWorld {
         (entry.kind === "command" && entry.id === command && entry.result !== undefined),
     );
   }
+}
+
+/** Never the same bytes twice, and the same ones again in a world that repeats. */
+function chanceOf(seed: string): (count: number) => Buffer {
+  let drawn = 0;
+  return (count) => {
+    drawn += 1;
+    return createHash("shake256", { outputLength: Math.max(1, count) })
+      .update(`${seed} ${drawn}`)
+      .digest()
+      .subarray(0, count);
+  };
 }
 
 interface RunningStep {

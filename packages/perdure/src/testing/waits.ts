@@ -1,11 +1,11 @@
-// What a run in a test world waits for from outside.
+// What runs of a test world wait for, for tests that bring it, and in words.
 
 import {
-  type Awaiting,
   encodeAwakeableId,
-  type Failure,
   FIRST_AWAKEABLE_SIGNAL,
   formatDuration,
+  type Awaiting,
+  type Failure,
   type Run,
   type RunId,
 } from "@perdure/protocol";
