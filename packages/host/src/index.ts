@@ -35,5 +35,5 @@ export { createIsolateExecutor, type IsolateExecutor, type IsolateOptions } from
 export type { ThreadPorts } from "./isolate/isolate-thread.ts";
 export type { ImagePolicy } from "./isolate/thread-messages.ts";
 export { withSourceMap } from "./isolate/stack-traces.ts";
-export type { IsolateFigures } from "./isolate/figures.ts";
+export { RESTORE_MS_BOUNDS, type IsolateFigures } from "./isolate/figures.ts";
 export { loadHostModules, type HostFunction, type HostModule } from "./isolate/bundle/host-modules.ts";

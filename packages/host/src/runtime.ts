@@ -10,6 +10,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import {
+  type ArtifactKind,
   Loop,
   LoopClosedError,
   type Limits,
@@ -56,6 +57,7 @@ import { ChangeFeed } from "./change-feed.ts";
 import { deploymentsOf } from "./deployments.ts";
 import { returnIdleMemory } from "./idle-memory.ts";
 import { Migrator, type MigrationRequest } from "./migrator.ts";
+import type { IsolateFigures } from "./isolate/figures.ts";
 import { nodeClock, nodeScheduler } from "./node-ports.ts";
 import { idempotentRunId, randomRunId, workflowRunId } from "./run-ids.ts";
 import type { StateMigrator } from "./state-migrator.ts";
@@ -72,6 +74,8 @@ export interface RuntimeOptions {
   readonly onImageLost?: (run: RunId, entry: number, reason: string) => void;
   /** What the code of a deployment makes of the state of a run that goes over to it. Without it no run can. */
   readonly migrateState?: StateMigrator;
+  /** What its isolates cost, where it has some: for metrics. */
+  readonly isolates?: () => IsolateFigures;
   /** Told of a planned migration that was given up. */
   readonly onMigrationGivenUp?: (run: RunId, reason: string) => void;
 }
@@ -142,6 +146,8 @@ export interface RuntimeFigures {
   readonly events: number;
   readonly mutations: number;
   readonly failures: number;
+  /** Images that were damaged or could not be read. */
+  readonly imagesLost: number;
 }
 
 const FORK_KEY_DIGITS = 6;
@@ -162,7 +168,7 @@ export class Runtime {
   #restartMs = RESTART_MS_FIRST;
   #restartTimer: NodeJS.Timeout | null = null;
   #idleMemory: { stop(): void } | null = null;
-  readonly #totals = { batches: 0, events: 0, mutations: 0, failures: 0 };
+  readonly #totals = { batches: 0, events: 0, mutations: 0, failures: 0, imagesLost: 0 };
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
@@ -187,6 +193,17 @@ export class Runtime {
 
   get figures(): RuntimeFigures {
     return { ...this.#loop.figures, ...this.#totals };
+  }
+
+  get isolates(): IsolateFigures | null {
+    return this.#options.isolates?.() ?? null;
+  }
+
+  /** Bundles and bases that are stored. */
+  async artifactCounts(): Promise<Readonly<Record<ArtifactKind, number>>> {
+    const counts = { bundle: 0, base: 0 };
+    for (const { kind } of await this.#options.store.artifacts.list()) counts[kind] += 1;
+    return counts;
   }
 
   /** Questions are taken. */
@@ -449,7 +466,10 @@ export class Runtime {
       this.#totals.mutations += mutations;
     },
     mayMigrate: (run) => void this.#migrator.mayMigrate(run),
-    imageLost: (run, entry, reason) => this.#options.onImageLost?.(run, entry, reason),
+    imageLost: (run, entry, reason) => {
+      this.#totals.imagesLost += 1;
+      this.#options.onImageLost?.(run, entry, reason);
+    },
   };
 
   #replaceLoop(error: unknown): void {

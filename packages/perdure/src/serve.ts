@@ -15,6 +15,7 @@ import {
   RETENTION_MS_DEFAULT,
   Runtime,
   type GuardMode,
+  type IsolateFigures,
   type IsolateOptions,
   type StateMigrator,
 } from "@perdure/host";
@@ -145,7 +146,7 @@ function openRuntime(
   {
     registry,
     store,
-    executors: { executor, deployment, migrateState },
+    executors: { executor, deployment, migrateState, isolates },
     log,
   }: {
     readonly registry: Registry;
@@ -159,6 +160,7 @@ function openRuntime(
     catalog: new Catalog(registry, { retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT, deployment }),
     executor,
     migrateState,
+    isolates,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     onTrouble: (error, retryInMs) =>
       log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
@@ -175,6 +177,7 @@ interface Executors {
   readonly executor: Executor;
   readonly deployment: SnapshotMemory["deployment"];
   readonly migrateState: StateMigrator;
+  readonly isolates: () => IsolateFigures;
   close(): Promise<void>;
 }
 
@@ -210,6 +213,7 @@ async function openExecutors(
     executor: createRoutedExecutor(inProcess, snapshots.executor),
     deployment: snapshots.deployment,
     migrateState: createStateMigrator(registry, snapshots.executor),
+    isolates: () => snapshots.executor.figures,
     close: () => snapshots.executor.close(),
   };
 }

@@ -6,7 +6,7 @@ import { errorFromFailure, type Result } from "@perdure/protocol";
 import type { StateMigration } from "@perdure/sdk";
 import { Admission } from "./admission.ts";
 import { loadEngine } from "./engine.ts";
-import { type IsolateFigures, noFigures } from "./figures.ts";
+import { countRestore, type IsolateFigures, noFigures } from "./figures.ts";
 import type { BaseImage } from "./image-codec.ts";
 import { IsolateThread, type ThreadPorts } from "./isolate-thread.ts";
 import type { InstanceLimits } from "./instance.ts";
@@ -60,7 +60,7 @@ const POLICY: ImagePolicy = {
 };
 
 export class IsolateThreads {
-  readonly figures: IsolateFigures = noFigures();
+  readonly figures: IsolateFigures;
   readonly #options: ThreadOptions;
   readonly #count: number;
   readonly #ports: ThreadPorts | undefined;
@@ -79,6 +79,7 @@ export class IsolateThreads {
     this.#ports = options.ports;
     this.#listener = listener;
     const bytesMax = options.memoryMax ?? MEMORY_SHARE * (process.constrainedMemory() || totalmem());
+    this.figures = noFigures(bytesMax);
     this.#admission = new Admission({ bytesMax, makeRoom: (count) => this.#makeRoom(count) });
   }
 
@@ -90,6 +91,7 @@ export class IsolateThreads {
       thread.attempts.set(attempt, bytes);
       this.#of.set(attempt, thread);
       this.figures.live += 1;
+      this.figures.bytes = this.#admission.bytes;
       giveBase(thread, base);
       begin();
     });
@@ -214,8 +216,7 @@ export class IsolateThreads {
         this.figures.captureMs += message.figures.tookMs;
         break;
       case "restored":
-        this.figures.restores += 1;
-        this.figures.restoreMs += message.tookMs;
+        countRestore(this.figures, message.tookMs);
         break;
       case "released": {
         const thread = this.#of.get(message.attempt);
@@ -233,6 +234,7 @@ export class IsolateThreads {
     this.#of.delete(attempt);
     this.figures.live -= 1;
     this.#admission.leave(bytes);
+    this.figures.bytes = this.#admission.bytes;
   }
 
   /** Each thread its share of what stands in line. */
@@ -246,6 +248,7 @@ export class IsolateThreads {
     const at = this.#threads.indexOf(thread);
     if (at === -1 || this.#closed) return;
     this.#threads.splice(at, 1);
+    this.figures.threadsLost += 1;
     const attempts = [...thread.attempts.keys()];
     for (const attempt of attempts) this.#gone(thread, attempt);
     for (const making of this.#making.values()) making.reject(error);

@@ -6,6 +6,7 @@ import type { Target, ValidationError } from "@perdure/protocol";
 /** What the server asks of a runtime. */
 export type ServedRuntime = Pick<
   Runtime,
+  | "artifactCounts"
   | "attach"
   | "call"
   | "cancel"
@@ -18,6 +19,7 @@ export type ServedRuntime = Pick<
   | "figures"
   | "fork"
   | "healthy"
+  | "isolates"
   | "kill"
   | "live"
   | "migrate"
