@@ -25,6 +25,7 @@ export interface EngineExports {
   qjs_set_interrupt_handler(on: number): void;
   qjs_get_allocated_size(): number;
   qjs_run_gc(): void;
+  qjs_compute_memory_usage(at: number): void;
   qjs_compile(code: number, codeBytes: number, name: number, how: number, without: number, lengthAt: number): number;
   qjs_eval_bytecode(code: number, bytes: number): number;
   qjs_call(fn: number, self: number, count: number, args: number): number;
@@ -67,6 +68,7 @@ export class GuestError extends Error {
 /** Each function would keep its own text, and that of those within: more than half of a heap. */
 const WITHOUT_SOURCE = 1 << 4;
 const NO_MEMORY = "out of memory";
+const MEMORY_USAGE_FIELDS = 27;
 const NOT_THERE = 8; // WASI's EBADF.
 
 export class Machine {
@@ -91,6 +93,16 @@ export class Machine {
     target.write(text, "utf8");
     target[bytes] = 0;
     return { at, bytes };
+  }
+
+  /** The engine's own count of its heap: fields of 64 bits, in the order of its `JSMemoryUsage`. */
+  memoryUsage(): readonly number[] {
+    const at = this.exports.wasm_malloc(MEMORY_USAGE_FIELDS * BigInt64Array.BYTES_PER_ELEMENT);
+    if (at === 0) throw new GuestError("InternalError", NO_MEMORY, undefined);
+    this.exports.qjs_compute_memory_usage(at);
+    const fields = Array.from(new BigInt64Array(this.exports.memory.buffer, at, MEMORY_USAGE_FIELDS), Number);
+    this.exports.wasm_free(at);
+    return fields;
   }
 
   newString(text: string): number {
