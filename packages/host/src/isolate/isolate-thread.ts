@@ -43,10 +43,12 @@ interface Live {
   readonly instance: Instance;
   /** The entry of its newest image. */
   imagedAt: number;
+  /** The entry of the image that it was started from. */
+  readonly startedAt: number;
   /** Of the last turn. */
   imageableAt: number | null;
   waitsSince: number;
-  /** Of its code, since its newest image. */
+  /** Of its code, so far. */
   ranMs: number;
   /** When calls began that have not ended, by their number. */
   readonly calls: Map<number, number>;
@@ -163,6 +165,7 @@ export class IsolateThread {
       instance,
       timers: new Map(),
       imagedAt: image?.entry ?? 0,
+      startedAt: image?.entry ?? 0,
       imageableAt: null,
       waitsSince: 0,
       ranMs: 0,
@@ -322,7 +325,6 @@ export class IsolateThread {
     const bytes = instance.capture();
     live.imagedAt = entry;
     live.costly = false;
-    live.ranMs = 0;
     const image = { entry, hash: sha256(bytes), base: instance.base.hash, bytes };
     const figures = { tookMs: performance.now() - began, bytes: bytes.length };
     this.#say({ type: "image", attempt: live.attempt, image, figures });
@@ -353,10 +355,10 @@ export class IsolateThread {
     this.#letGo(live);
   }
 
-  #isWorthAnImage({ imagedAt, ranMs, costly }: Live, imageableAt: number): boolean {
-    if (imageableAt <= imagedAt) return false;
+  /** What was imaged while it ran does not count: whether it became the run's is not known here. */
+  #isWorthAnImage({ startedAt, ranMs }: Live, imageableAt: number): boolean {
     const { tailEntries, tailRunMs } = this.#options.policy;
-    return costly || imageableAt - imagedAt >= tailEntries || ranMs >= tailRunMs;
+    return imageableAt > startedAt && (imageableAt - startedAt >= tailEntries || ranMs >= tailRunMs);
   }
 
   #planSweep(): void {

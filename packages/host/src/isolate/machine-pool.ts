@@ -5,10 +5,12 @@
 // with is kept: what differs from its base is written over with the base, and the next run starts in it. A thousand wake-ups
 // a second then need as many machines as are awake at once.
 //
-// P1. A machine in the pool holds its base, byte for byte, and nothing of the run before, its dead stack included.
-// P2. A machine that trapped, was interrupted, or has grown beyond its base is not taken back: the first two are damaged,
-//     and memory never shrinks.
+// P1. A machine in the pool holds its base, byte for byte, zeros beyond it, and nothing of the run before, its dead stack
+//     included.
+// P2. A machine that trapped or was interrupted is damaged, and not taken back. Nor is one that has grown by much.
 // P3. What was not needed between two calls of `trim` is left to V8.
+// P4. Memory never shrinks, and a heap must not find more of it than it knows: a machine that has grown is for images of at
+//     least its size.
 
 import { Clock } from "./clock.ts";
 import type { Engine } from "./engine.ts";
@@ -23,8 +25,9 @@ export interface PooledMachine {
   readonly clock: Clock;
 }
 
-/** Each is 1.3 MB of memory. */
-const IDLE_MAX = 64;
+/** Each is 1.3 MB of memory, or somewhat more. */
+const IDLE_MAX = 32;
+const GROWN_BYTES_MAX = 4 * 1_024 * 1_024;
 
 export class MachinePool {
   readonly engine: Engine;
@@ -43,8 +46,11 @@ export class MachinePool {
     return this.#idle.length;
   }
 
-  take(base: BaseImage): PooledMachine {
-    const at = this.#idle.findLastIndex((one) => one.base === base);
+  /** @param bytes the memory that is needed: it has at most that much (P4). */
+  take(base: BaseImage, bytes: number): PooledMachine {
+    const exact = this.#idle.findLastIndex((one) => one.base === base && one.machine.memory.length === bytes);
+    const at =
+      exact >= 0 ? exact : this.#idle.findLastIndex((one) => one.base === base && one.machine.memory.length < bytes);
     const [found] = at === -1 ? [] : this.#idle.splice(at, 1);
     this.#unused = Math.min(this.#unused, this.#idle.length);
     return found ?? create(this.engine, this.#functions, base);
@@ -53,7 +59,7 @@ export class MachinePool {
   /** @param isSound it has neither trapped nor been interrupted. */
   giveBack(pooled: PooledMachine, isSound: boolean): void {
     const { base, machine, clock } = pooled;
-    if (!isSound || clock.interrupted || machine.memory.length > base.memory.length) return;
+    if (!isSound || clock.interrupted || machine.memory.length > base.memory.length + GROWN_BYTES_MAX) return;
     clean(machine, base);
     this.#idle.push(pooled);
     if (this.#idle.length > IDLE_MAX) this.#idle.shift();
@@ -84,7 +90,8 @@ function copy(pages: readonly number[], machine: Machine, base: BaseImage): void
   const { memory, exports } = machine;
   for (const page of pages) {
     const from = page * PAGE_BYTES;
-    memory.set(base.memory.subarray(from, from + PAGE_BYTES), from);
+    if (from < base.memory.length) memory.set(base.memory.subarray(from, from + PAGE_BYTES), from);
+    else memory.fill(0, from, from + PAGE_BYTES);
   }
   exports.__stack_pointer.value = base.stackPointer;
   exports.qjs_set_runtime_and_context(base.runtime, base.context);

@@ -25,7 +25,7 @@ export async function snapshotServer(
   return serving;
 }
 
-export function scratchFolder(): string {
+function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "perdure-snapshots-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
