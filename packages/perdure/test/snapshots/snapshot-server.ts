@@ -25,7 +25,7 @@ export async function snapshotServer(
   return serving;
 }
 
-function scratchFolder(): string {
+export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "perdure-snapshots-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
