@@ -32,6 +32,7 @@ export const branches = {
   left: (count: number): string => `Left behind: the ${entries(count)} after it. The fork makes its own way there.`,
   called: (count: number): string => `Called off: the ${entries(count)} after it.`,
   again: "Begun again, since there was no result by then:",
+  waits: "Still waited for:",
   repeats: (count: number): string =>
     `${steps(count)} after it ${count === 1 ? "was" : "were"} done already. What the code asks for again is done again; what it did outside stays done.`,
   sharedChildren: (count: number): string =>

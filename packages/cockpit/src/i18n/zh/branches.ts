@@ -26,6 +26,7 @@ export const branches: Messages["branches"] = {
   left: (count) => `不带走：其后的 ${count} 条记录。分叉从那里自行继续。`,
   called: (count) => `撤销：其后的 ${count} 条记录。`,
   again: "当时尚无结果，会重新开始：",
+  waits: "仍在等待：",
   repeats: (count) => `其后已完成 ${count} 个步骤。代码再次请求的步骤会再次执行；已对外部产生的影响不会撤销。`,
   sharedChildren: (count) => `共享 ${count} 个子运行：分叉会得到它们的结果，取消分叉不会影响它们。`,
   openChildren: (count) => `此后调用的 ${count} 个子运行将被取消：`,

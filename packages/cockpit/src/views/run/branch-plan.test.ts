@@ -21,13 +21,16 @@ const JOURNAL: readonly EntryView[] = [step(1), call(2, 12), step(3), completion
 
 describe("what goes on from an entry", () => {
   test("B1: a fork waits for what its entries have asked for and not got by then", () => {
-    expect(indexes(forkPlan(JOURNAL, 3).again)).toEqual([2]);
-    expect(indexes(forkPlan(JOURNAL, 4).again)).toEqual([]);
-    expect(indexes(forkPlan(JOURNAL, 6).again)).toEqual([6]);
+    expect(indexes(forkPlan(JOURNAL, 3).waits)).toEqual([2]);
+    expect(indexes(forkPlan(JOURNAL, 4).waits)).toEqual([]);
+    expect(indexes(forkPlan(JOURNAL, 6).waits)).toEqual([6]);
+    const underWay = [...JOURNAL, aStep(7, 7)];
+    expect(indexes(forkPlan(underWay, 7).again)).toEqual([7]);
+    expect(indexes(forkPlan(underWay, 6).again)).toEqual([]);
   });
 
   test("B2: a rewind keeps results that came later of what was asked for before", () => {
-    expect(indexes(rewindPlan(JOURNAL, 3).again)).toEqual([]);
+    expect(indexes(rewindPlan(JOURNAL, 3).waits)).toEqual([]);
     const { shared, after, repeated, last } = rewindPlan(JOURNAL, 3);
     expect([shared, after, last?.index]).toEqual([3, 3, 3]);
     expect(indexes(repeated)).toEqual([5]);

@@ -2,7 +2,8 @@
 // =======================================================================================================
 // Pure: a journal and an entry give what a person is told before a fork or a rewind.
 //
-// B1. A fork takes the entries up to `at`. What they have asked for and not got by then is begun again by it.
+// B1. A fork takes the entries up to `at`. Of what they have asked for and not got by then, steps are begun again by it, and
+//     the rest is waited for by it, too.
 // B2. A rewind takes the entries after `at` away. What was asked for before and came back later keeps its result.
 // B3. Sub-runs: a fork shares those that its entries have called; a rewind cancels those that were called since and go on.
 
@@ -15,8 +16,10 @@ export interface BranchPlan {
   readonly last: EntryView | null;
   readonly shared: number;
   readonly after: number;
-  /** B1, B2 */
+  /** B1, B2. Steps without a result. */
   readonly again: readonly CommandEntry[];
+  /** B1, B2. Everything else without one: times, runs, promises. */
+  readonly waits: readonly CommandEntry[];
   /** Steps after it that have a result: their effects happen once more. */
   readonly repeated: readonly CommandEntry[];
   /** B3. Called up to the entry. */
@@ -43,13 +46,15 @@ function planOf(entries: readonly EntryView[], at: number, heard: number): Branc
     entry.result === undefined &&
     (completedAt.get(entry.id) ?? Number.POSITIVE_INFINITY) > until;
   const before = commands.filter(({ index }) => index <= at);
+  const open = before.filter((entry) => isOpen(entry, heard));
   const since = commands.filter(({ index }) => index > at);
   const childrenOf = (some: readonly CommandEntry[]): readonly RunId[] => some.flatMap(({ child }) => child ?? []);
   return {
     last: entries[at - 1] ?? null,
     shared: Math.min(at, entries.length),
     after: Math.max(0, entries.length - at),
-    again: before.filter((entry) => isOpen(entry, heard)),
+    again: open.filter(({ command }) => command.type === "step"),
+    waits: open.filter(({ command }) => command.type !== "step"),
     repeated: since.filter((entry) => entry.command.type === "step" && !isOpen(entry, entries.length)),
     sharedChildren: childrenOf(before),
     openChildren: childrenOf(since.filter((entry) => isOpen(entry, entries.length))),

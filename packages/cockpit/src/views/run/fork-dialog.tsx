@@ -104,6 +104,11 @@ function ForkPlan({ entries, at }: Pick<BranchDialogProps, "entries" | "at">): R
           {says.again} <CommandNames of={plan.again} />
         </PlanLine>
       )}
+      {plan.waits.length === 0 ? null : (
+        <PlanLine kind="kept">
+          {says.waits} <CommandNames of={plan.waits} />
+        </PlanLine>
+      )}
       {plan.after === 0 ? null : <PlanLine kind="left">{says.left(plan.after)}</PlanLine>}
       {plan.repeated.length === 0 ? null : (
         <PlanLine kind="again">

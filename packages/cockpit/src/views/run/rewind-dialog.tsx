@@ -53,7 +53,7 @@ export function RewindDialog({ run, entries, moments, at: given, onClose, onRewo
 
 function RewindPlan({ run, entries, at }: Pick<RewindDialogProps, "run" | "entries" | "at">): ReactNode {
   const t = useMessages().branches;
-  const { last, shared, after, again, repeated, openChildren } = rewindPlan(entries, at);
+  const { last, shared, after, again, waits, repeated, openChildren } = rewindPlan(entries, at);
   const hasOwnKey = run.key !== null && (run.mode === "exclusive" || run.mode === "workflow");
   const hasSignals = entries.slice(at).some((entry) => entry.kind === "signal" && entry.signal !== 1);
   return (
@@ -86,6 +86,11 @@ function RewindPlan({ run, entries, at }: Pick<RewindDialogProps, "run" | "entri
       {again.length === 0 ? null : (
         <PlanLine kind="again">
           {t.again} <CommandNames of={again} />
+        </PlanLine>
+      )}
+      {waits.length === 0 ? null : (
+        <PlanLine kind="kept">
+          {t.waits} <CommandNames of={waits} />
         </PlanLine>
       )}
       {hasSignals ? <PlanLine kind="kept">{t.signals}</PlanLine> : null}
