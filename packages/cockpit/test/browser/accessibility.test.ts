@@ -120,13 +120,19 @@ describe("what opens over a view is accessible,", () => {
   ] as const)("a fork and a rewind as well, %s and %s", async (theme, language) => {
     const cockpit = await world.open(`/runs/${seeded.imaged}?act=fork&at=0`, { theme, language, width: PHONE_PX });
     const { page } = cockpit;
-    for (const at of ["act=fork&at=0", "act=fork&at=1", "act=fork&at=99", "act=rewind&at=0", "entry=1&act=rewind"]) {
+    for (const at of [
+      "act=fork&at=0",
+      "act=fork&at=1",
+      "act=fork&at=99",
+      "act=rewind&at=0",
+      `entry=${seeded.moment}&act=rewind`,
+    ]) {
       await cockpit.goto(`/runs/${seeded.imaged}?${at}`);
       await page.locator(".dialog .entry-field").waitFor();
       expect(await violations(page, { within: ".dialog" }), at).toEqual([]);
       expect(await tooWidePx(page), at).toBe(0);
     }
-    await cockpit.goto(`/runs/${seeded.imaged}?entry=1`);
+    await cockpit.goto(`/runs/${seeded.imaged}?entry=${seeded.moment}`);
     await page.locator(".moment").waitFor();
     await cockpit.press("M");
     await page.locator(".moment-form").waitFor();

@@ -63,7 +63,7 @@ describe("a fork", () => {
   });
 
   test("of an object takes a key of its own, and is refused one that is in use", async () => {
-    const run = await world.server.send("keeper/taken/listen", { steps: 1 });
+    const run = await world.server.send("keeper/taken/listen");
     await waiting(run);
     const { page } = await world.open(`/runs/${run}?act=fork`);
     const dialog = dialogOf(page);
@@ -127,15 +127,15 @@ describe("a rewind", () => {
 
 describe("moments", () => {
   test("are marks on the timeline; one that was named keeps its name over a reload, until it is taken away", async () => {
-    const run = await world.server.send("keeper/named/listen", { steps: 20 });
+    const run = await world.server.send("keeper/named/listen");
     const cockpit = await world.open(`/runs/${run}`);
     const { page } = cockpit;
     const marks = page.locator(".moment-mark");
     await eventually(() => marks.count(), 1); // It comes by itself, when the run waits.
-    await page.locator(".facts").getByText("newest at entry 1").waitFor();
+    await page.locator(".facts").getByText("newest at entry 20").waitFor();
     await cockpit.press("m");
     await page.locator(".moment").getByText("Kept until newer ones take its place").waitFor();
-    expect(cockpit.path).toContain("entry=1");
+    expect(cockpit.path).toContain("entry=20");
     await cockpit.press("M");
     await page.getByLabel("Name", { exact: true }).fill("before the first word");
     await cockpit.press("Enter");
@@ -143,7 +143,7 @@ describe("moments", () => {
 
     for (const word of ["one", "two"]) {
       await world.server.post(`/runs/${run}/signals/word`, word);
-      await firstImage(world.server, run, word === "one" ? 21 : 42);
+      await firstImage(world.server, run, word === "one" ? 41 : 62);
     }
     await eventually(async () => (await marks.count()) >= 2, true);
     await page.reload();
@@ -159,9 +159,9 @@ describe("moments", () => {
   });
 
   test("a run that is killed with -9 while it is watched goes on from its image", async () => {
-    const run = await world.server.send("keeper/killed/listen", { steps: 20 });
+    const run = await world.server.send("keeper/killed/listen");
     await world.server.post(`/runs/${run}/signals/word`, "before");
-    const image = await firstImage(world.server, run, 22);
+    const image = await firstImage(world.server, run, 41);
     const { page } = await world.open(`/runs/${run}`);
     await page.locator(".facts").getByText(`newest at entry ${image}`).waitFor();
     await page.evaluate(() => Object.assign(window, { isFirstLoad: true }));
@@ -187,7 +187,7 @@ describe("where the code took another way than its journal", () => {
     expect(await sides.locator("mark").allTextContents()).toEqual(["card", "account"]);
     expect(await page.locator(".divergence-place code").textContent()).toMatch(/\/support\/desk\.ts:\d+:\d+$/);
     await page.getByRole("link", { name: "Show entry 2" }).click();
-    await page.locator(".entry").getByText("charge the card").waitFor();
+    await page.locator(".entry").getByRole("heading", { name: "charge the card" }).waitFor();
 
     await page.locator(".ways-on").getByRole("button", { name: "Rewind" }).click();
     const dialog = dialogOf(page);

@@ -2,16 +2,19 @@
 
 import { object } from "perdure";
 
+/** Enough entries for an image to be worth its cost, whenever the run waits. */
+const STEPS = 20;
+
 export const keeper = object(
   "keeper",
   {
-    /** Some steps for each word, until it hears "end". */
-    async listen(ctx, input: { readonly steps: number }) {
+    /** Some steps before it listens, and some for each word, until it hears "end". */
+    async listen(ctx) {
       const heard: string[] = [];
-      await ctx.step("open the ears", () => "opened");
+      for (let step = 1; step <= STEPS; step += 1) await ctx.step(`prepare ${step}`, () => step);
       for await (const word of ctx.signals<string>("word")) {
         if (word === "end") break;
-        for (let step = 1; step <= input.steps; step += 1) await ctx.step(`${word} ${step}`, () => step);
+        for (let step = 1; step <= STEPS; step += 1) await ctx.step(`${word} ${step}`, () => step);
         heard.push(word);
       }
       return heard.join(" ");

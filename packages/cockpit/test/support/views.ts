@@ -21,6 +21,7 @@ export interface Seeded {
   readonly drifted: string;
   /** It has an image, with a name. */
   readonly imaged: string;
+  readonly moment: number;
   readonly fork: string;
   readonly turn: string;
   readonly approval: string;
@@ -37,7 +38,7 @@ export async function seed(server: Server, { name, text }: Words): Promise<Seede
     server.send("desk/echo", { name, value: { [name]: text, list: [text, 1, null], deep: { deeper: { text } } } }),
     server.send("desk/trunk", { name }),
     server.send("desk/drifts", { recorded: name, now: `${name} ${text}` }),
-    server.send(`keeper/${key}/listen`, { steps: 1 }),
+    server.send(`keeper/${key}/listen`),
   ]);
   await server.call(`shelf/${key}/put`, { name, value: { text } });
   for (let holder = 0; holder < 2; holder += 1) await server.send(`shelf/${key}/hold`); // One queues behind the other.
@@ -50,10 +51,10 @@ export async function seed(server: Server, { name, text }: Words): Promise<Seede
   await eventually(async () => (await openApprovals(server)).length, 1);
   const [approval = ""] = await openApprovals(server);
   await diverge(server, drifted);
-  const entry = await firstImage(server, imaged);
-  await server.patch(`/runs/${imaged}/moments/${entry}`, { name });
-  const { runId: fork } = await server.post<{ readonly runId: string }>(`/runs/${imaged}/fork`, { at: entry });
-  return { waiting, paused, failed, told, tree, drifted, imaged, fork, turn, approval, session: name };
+  const moment = await firstImage(server, imaged);
+  await server.patch(`/runs/${imaged}/moments/${moment}`, { name });
+  const { runId: fork } = await server.post<{ readonly runId: string }>(`/runs/${imaged}/fork`, { at: moment });
+  return { waiting, paused, failed, told, tree, drifted, imaged, moment, fork, turn, approval, session: name };
 }
 
 /** A run of `desk/drifts` is replayed. */
@@ -99,8 +100,8 @@ export const VIEWS: readonly View[] = [
   { name: "an entry", path: ({ told }) => `/runs/${told}?entry=1&scale=compact`, sign: ".entry .payload" },
   { name: "input and result", path: ({ told }) => `/runs/${told}?tab=data`, sign: ".run-data .payload" },
   { name: "a divergence", path: ({ drifted }) => `/runs/${drifted}`, sign: ".divergence" },
-  { name: "a moment", path: ({ imaged }) => `/runs/${imaged}?entry=1`, sign: ".entry .moment" },
-  { name: "a fork", path: ({ fork }) => `/runs/${fork}`, sign: ".moment-mark" },
+  { name: "a moment", path: ({ imaged, moment }) => `/runs/${imaged}?entry=${moment}`, sign: ".entry .moment" },
+  { name: "a fork", path: ({ fork }) => `/runs/${fork}`, sign: ".facts a[title^=run_]" },
   { name: "a tree", path: ({ tree }) => `/runs/${tree}?tab=children`, sign: ".tree-row" },
   { name: "a key's state", path: ({ turn }) => `/runs/${turn}?tab=state`, sign: ".run-data .payload" },
   { name: "a turn of an agent", path: ({ turn }) => `/runs/${turn}`, sign: ".waits" },

@@ -1,6 +1,6 @@
 // The moments of a run over its waterfall: a mark at the time each was taken, the named ones with their names.
 
-import { useRef, type ReactNode } from "react";
+import { useId, useRef, type ReactNode } from "react";
 import type { MomentView } from "@perdure/protocol";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { useHotkeys } from "../../keys/use-hotkeys.ts";
@@ -60,34 +60,36 @@ interface MarkProps {
 function Mark({ moment, view, isChosen, onChoose }: MarkProps): ReactNode {
   const t = useMessages().branches.moments;
   const format = useFormat();
+  const id = useId();
   const at = Date.parse(moment.at);
   const place = view.bar({ from: at, to: at });
   if (place === null) return null;
   const { entry, size, name } = moment;
   const label = name === null ? t.one(format.number(entry)) : `${t.one(format.number(entry))}: ${visibleLine(name)}`;
   return (
-    <button
-      type="button"
-      className="moment-mark"
-      data-named={name !== null || undefined}
+    <span
+      className="moment-spot"
       data-turned={place.left > TURNS_AT || undefined}
-      aria-pressed={isChosen}
-      aria-label={`${label}, ${format.clock(at)}, ${format.bytes(size)}`}
       style={{ left: `${place.left * 100}%` }}
-      onClick={onChoose}
     >
-      <i aria-hidden />
-      {name === null ? null : (
-        <b className="cut" aria-hidden>
-          {visibleLine(name)}
-        </b>
-      )}
-      <span className="moment-tip" aria-hidden>
+      <button
+        type="button"
+        className="moment-mark"
+        data-named={name !== null || undefined}
+        aria-pressed={isChosen}
+        aria-label={label}
+        aria-describedby={id}
+        onClick={onChoose}
+      >
+        <i aria-hidden />
+        {name === null ? null : <b className="cut">{visibleLine(name)}</b>}
+      </button>
+      <span className="moment-tip" role="tooltip" id={id}>
         <b>{label}</b>
         <span>
           {format.clock(at)} · {format.bytes(size)}
         </span>
       </span>
-    </button>
+    </span>
   );
 }
