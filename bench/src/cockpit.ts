@@ -55,6 +55,11 @@ async function firstVisits(browser: Browser, { admin, url }: RunningPerdure, tri
     ["overview", "/", ".figure"],
     ["runs", "/runs", ".virtual-row"],
     ["run", `/runs/${run}`, ".wf-row"],
+    ["approvals", "/approvals", ".approvals-page .state"],
+    ["services", "/services", ".service-row"],
+    ["state", "/state", ".state-page h1"],
+    ["schedules", "/schedules", "main h1"],
+    ["sql", "/sql", ".sql-examples"],
   ];
   const figures: Record<string, number> = {};
   for (const [name, path, sign] of views) {

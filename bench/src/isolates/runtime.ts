@@ -38,8 +38,15 @@ export async function openIsolateRuntime(options: IsolateRuntimeOptions): Promis
   const bundle = await bundleModule({ entry: source.pathname });
   const deployment = await store.artifacts.put("bundle", Buffer.from(bundle.code), {});
   const log = (): void => undefined;
-  const hostFunctions = await loadHostModules(bundle);
-  const isolates = createIsolateExecutor({ artifacts: store.artifacts, hostFunctions, log, ...isolated });
+  const { functions, values } = await loadHostModules(bundle);
+  const isolates = createIsolateExecutor({
+    artifacts: store.artifacts,
+    hostFunctions: functions,
+    hostValues: values,
+    log,
+    ...isolated,
+  });
+  await isolates.prepare(deployment);
   const inProcess = createInProcessExecutor(registry, {
     log,
     ...(suspendAfterMs === undefined ? {} : { suspendAfterMs }),

@@ -75,7 +75,10 @@ describe("a fork of the research", () => {
       // Nor is a helper started again that the prefix has started.
       const called = prefix.filter((entry) => entry.kind === "command").length;
       const children = (await world.runs()).filter(({ parent }) => parent?.run === fork);
-      expect(children.filter(({ parent }) => (parent?.command ?? 0) <= called), `at ${at}`).toEqual([]);
+      expect(
+        children.filter(({ parent }) => (parent?.command ?? 0) <= called),
+        `at ${at}`,
+      ).toEqual([]);
       if (share === 1) expect([forked.text, readLedger(agents.ledger).length]).toEqual([answer.text, before]);
     }
     const { repeated } = summarise(readLedger(agents.ledger));

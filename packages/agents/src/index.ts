@@ -25,7 +25,8 @@ export {
   type ServiceToolOptions,
   type Started,
 } from "./tools/service-tool.ts";
-export { mcpTools, type McpToolsOptions } from "./tools/mcp/mcp-tools.ts";
+export { mcpTools } from "#tool-sources";
+export type { McpToolsOptions } from "./tools/mcp/mcp-tools.ts";
 export type { HttpServer, McpServer } from "./tools/mcp/connection.ts";
 export type { StdioServer } from "./tools/mcp/stdio-transport.ts";
 export type { Offer, OfferedTool, ToolSource } from "./tools/tool-source.ts";
@@ -36,6 +37,7 @@ export { tool, type AgentTool, type AnyTool, type DurableToolInfo, type ToolInfo
 export { models } from "#models";
 export type { ModelsOptions } from "./models/models.ts";
 export { hostModels } from "./models/host-models.ts";
+export { hostSources } from "./tools/host-sources.ts";
 export { modelsOf, provideModels, type Models } from "./models/of-context.ts";
 
 export { ModelGateway, type GatewayFigures, type GatewayOptions } from "./models/gateway.ts";

@@ -117,7 +117,7 @@ export function streamKey({ owner, name }: StreamRef): string {
   return `${ownerKey(owner)}\u0000${name}`;
 }
 
-export function ownerKey(owner: StreamOwner): string {
+function ownerKey(owner: StreamOwner): string {
   return "run" in owner ? owner.run : `${owner.service}\u0000${owner.key}`;
 }
 

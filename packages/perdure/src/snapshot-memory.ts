@@ -19,7 +19,7 @@ import {
 import type { Artifacts } from "@perdure/engine";
 import { DefinitionError, type Target } from "@perdure/protocol";
 import { isServable, type AnyDefinition, type LogRecord, type Registry, type SdkPorts } from "@perdure/sdk";
-import { hostModels } from "@perdure/agents";
+import { hostModels, hostSources } from "@perdure/agents";
 
 export interface SnapshotMemory {
   readonly executor: IsolateExecutor;
@@ -69,7 +69,8 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
   }
   const missing = wanted.filter(({ name }) => !bundles.has(name)).map(({ name }) => `"${name}"`);
   if (missing.length > 0) throw notExported(missing.join(", "), paths);
-  for (const [name, fn] of hostModels(ports, values)) functions.set(name, around(fn as HostFunction));
+  for (const [name, fn] of [...hostModels(ports, values), ...hostSources(values)])
+    functions.set(name, around(fn as HostFunction));
   const executor = createIsolateExecutor({ artifacts, hostFunctions: functions, hostValues: values, log, ...isolates });
   await prepareAll(executor, new Set(bundles.values()));
   return {

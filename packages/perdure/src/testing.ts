@@ -1,13 +1,13 @@
 // perdure/testing: what users test their handlers with.
 
 export { crashAtEveryEntry, CrashTestError, type CrashReport, type CrashTest } from "./testing/crash-at-every-entry.ts";
+export type { OpenWait } from "./testing/waits.ts";
 export type { TestImages } from "./testing/isolated-runs.ts";
 export {
   createTestMemory,
   TestWorld,
   type Execution,
   type ImageCounts,
-  type OpenWait,
   type TestFork,
   type TestMemory,
   type TestWorldOptions,

@@ -90,7 +90,7 @@ class GuestAttempt implements Attempt {
   /** One event after the other, each until the guest has nothing more to run. */
   async #run(): Promise<void> {
     this.#running = true;
-    await undefined; // X1
+    await Promise.resolve(); // X1
     for (let event = this.#events.shift(); event !== undefined && !this.#over; event = this.#events.shift()) {
       this.#cancelSuspend?.();
       this.#guest.turn(toWire({ ...event, now: this.#ports.now() }));

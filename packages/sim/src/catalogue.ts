@@ -52,13 +52,14 @@ export function runIdOf(text: string): RunId {
 export interface CatalogueSettings {
   readonly retry: Partial<RetryPolicy>;
   readonly retentionMs: number;
-  readonly deployment: string;
+  /** The code of a target. */
+  readonly deployment: (target: Target) => string;
   /** Served beside the programs. */
   readonly manifests?: readonly ServiceManifest[];
 }
 
 export class Catalogue implements Environment {
-  readonly #deployment: string;
+  readonly #deployment: (target: Target) => string;
   readonly #retry: RetryPolicy;
   readonly #retentionMs: number;
   readonly #handlers: ReadonlyMap<string, HandlerManifest>;
@@ -108,8 +109,8 @@ export class Catalogue implements Environment {
       : (handler.retry ?? { ...this.#retry, maxAttempts: Number.POSITIVE_INFINITY });
   }
 
-  deployment(): string {
-    return this.#deployment;
+  deployment(target: Target): string {
+    return this.#deployment(target);
   }
 
   retentionMs(target: Target): number {

@@ -1,6 +1,6 @@
-// npm run sim -- --seed N [--executor script|sdk|agents] [--verbose]        one world
-// npm run sim -- --seeds N [--from N] [--executor script|sdk|agents|all]     many fresh ones
-// npm run sim -- --long [--minutes N] [--executor script|sdk|agents|all]     as many as fit
+// npm run sim -- --seed N [--executor script|sdk|snapshot|agents] [--verbose]        one world
+// npm run sim -- --seeds N [--from N] [--executor script|sdk|snapshot|agents|all]     many fresh ones
+// npm run sim -- --long [--minutes N] [--executor script|sdk|snapshot|agents|all]     as many as fit
 
 import { parseArgs } from "node:util";
 import type { Violation } from "./observations.ts";

@@ -87,10 +87,12 @@ export interface Parameters {
   readonly onExhausted: "pause" | "throw";
   /** Null: a world without agents. */
   readonly agents: AgentParameters | null;
+  /** Services whose handlers live in isolates. */
+  readonly isolated: readonly string[];
 }
 
-/** Who executes code: an interpreter of programs, the SDK, or the SDK with agents beside the programs. */
-export const WORLD_KINDS = ["script", "sdk", "agents"] as const;
+/** Who executes code: an interpreter of programs, the SDK, the SDK in isolates, or the SDK with agents beside the programs. */
+export const WORLD_KINDS = ["script", "sdk", "snapshot", "agents"] as const;
 export type WorldKind = (typeof WORLD_KINDS)[number];
 
 const ACTIONS = [
@@ -169,6 +171,7 @@ export function drawParameters(seed: number, random: Random, kind: WorldKind): P
     handlerTriesMax: random.pick([2, 5, 1_000]),
     onExhausted: random.pick(["pause", "throw"]),
     agents: kind === "agents" ? drawAgents(random.split("agents")) : null,
+    isolated: kind === "snapshot" ? drawIsolated(random.split("isolated")) : [],
   };
 }
 
@@ -178,7 +181,13 @@ function drawForks(random: Random): Record<"fork" | "rewind" | "name", number> {
   return { fork: some(), rewind: some(), name: some() };
 }
 
-/** Code under the SDK cannot be captured here. */
+/** At least one. */
+function drawIsolated(random: Random): readonly string[] {
+  const drawn = ["svc", "obj", "wf"].filter(() => random.chance(0.6));
+  return drawn.length === 0 ? ["svc"] : drawn;
+}
+
+/** Code under the SDK is captured as the policy of its isolates says. */
 function drawImages(random: Random, kind: WorldKind, calm: boolean): ImageParameters {
   const some = (probability: number, value: number) => (random.chance(probability) ? value : 0);
   return {
@@ -201,6 +210,9 @@ function drawLimits(random: Random): Parameters["limits"] {
   };
 }
 
+const kindOf = ({ agents, isolated, executor }: Parameters): WorldKind =>
+  agents !== null ? "agents" : isolated.length > 0 ? "snapshot" : executor.kind;
+
 /** One line that says what kind of world a seed is. */
 export function describeParameters(p: Parameters): string {
   const { faults, executor, limits } = p;
@@ -208,7 +220,7 @@ export function describeParameters(p: Parameters): string {
   const share = (name: string, probability: number) =>
     probability === 0 ? [] : [`${name}=1/${Math.round(1 / probability)}`];
   return [
-    `SEED=${p.seed} executor=${p.agents === null ? executor.kind : "agents"} store=memory hosts=${p.hosts} submissions=${p.submissions} programs=${p.programs.count}`,
+    `SEED=${p.seed} executor=${kindOf(p)}${p.isolated.length === 0 ? "" : `(${p.isolated.join()})`} store=memory hosts=${p.hosts} submissions=${p.submissions} programs=${p.programs.count}`,
     `fault_ms=${p.faultMs} key_page=${p.keyQueuePage} store_ms=0..${p.storeMsMax} suspend=${executor.suspending} step_ms=0..${executor.stepMsMax}`,
     ...every("crash", faults.crashEveryMs),
     ...every("takeover", faults.takeoverEveryMs),

@@ -42,8 +42,8 @@ const SEEDS = [
   },
 ] as const;
 
-/** Small ones, so that each kind of world is seen every time. A world with agents takes ten times as long as another. */
-const FIXED: Readonly<Record<WorldKind, number>> = { script: 100, sdk: 100, agents: 40 };
+/** Small ones, so that each kind of world is seen every time. A world with agents or isolates takes ten times as long as another. */
+const FIXED: Readonly<Record<WorldKind, number>> = { script: 100, sdk: 100, snapshot: 40, agents: 40 };
 
 describe("regression seeds", () => {
   for (const { seed, executor, found } of SEEDS) {
@@ -60,7 +60,7 @@ describe("regression seeds", () => {
   }
 });
 
-const REPEATED: Readonly<Record<WorldKind, number>> = { script: 30, sdk: 30, agents: 8 };
+const REPEATED: Readonly<Record<WorldKind, number>> = { script: 30, sdk: 30, snapshot: 8, agents: 8 };
 
 describe("a seed is a world", () => {
   for (const executor of WORLD_KINDS) {

@@ -26,6 +26,7 @@ import {
   type StreamRef,
   valueResult,
 } from "@perdure/protocol";
+import { createRoutedExecutor } from "@perdure/host";
 import { createRegistry } from "@perdure/sdk";
 import { Agenda } from "./agenda.ts";
 import { Company } from "./agents/company.ts";
@@ -40,6 +41,7 @@ import { drawPrograms, type Program } from "./program.ts";
 import { hashText, Random } from "./random.ts";
 import { ScriptExecutor, type ScriptPorts } from "./script/attempt.ts";
 import { createSdkExecutor } from "./sdk/executor.ts";
+import { type IsolateSimPorts, openIsolates, prepareIsolates } from "./sdk/isolates.ts";
 import { type Process, type Sabotage, SimHost } from "./sim-host.ts";
 import { Trace, type TraceSink } from "./trace.ts";
 
@@ -74,7 +76,7 @@ const DECIDE_EVERY_MS = 250;
 const REBOOT_MS_MAX = 150;
 
 export async function runWorld(options: WorldOptions): Promise<WorldReport> {
-  const world = new World(options);
+  const world = new World(options, options.executor === "snapshot" ? await prepareIsolates() : "");
   return world.run();
 }
 
@@ -113,7 +115,8 @@ class World {
   #hash = 0;
   #entries = 0;
 
-  constructor(options: WorldOptions) {
+  /** @param bundle of handlers in isolates, where there are some. */
+  constructor(options: WorldOptions, bundle: string) {
     this.#options = options;
     this.#random = new Random(options.seed);
     const parameters = drawParameters(options.seed, this.#random.split("parameters"), options.executor ?? "script");
@@ -127,7 +130,12 @@ class World {
       onExhausted: parameters.onExhausted,
     };
     const manifests = parameters.agents === null ? [] : createRegistry(playbill(parameters.agents)).manifests;
-    this.#environment = new Catalogue({ retry, retentionMs: parameters.retention.keepMs, deployment: "d1", manifests });
+    this.#environment = new Catalogue({
+      retry,
+      retentionMs: parameters.retention.keepMs,
+      deployment: ({ service }) => (parameters.isolated.includes(service) ? bundle : "d1"),
+      manifests,
+    });
     this.#trace = new Trace(options.trace ?? null, this.#agenda, this.#names, this.#checkers.shadow);
     this.#hosts = Array.from({ length: parameters.hosts }, (_, index) => new SimHost(index, this.#hostPorts()));
     this.#operator = new Operator({
@@ -199,13 +207,25 @@ class World {
   }
 
   #sdkExecutor(host: SimHost, life: Process, common: CommonPorts): Executor {
-    return createSdkExecutor({
+    const seen = this.#seen(host);
+    const inProcess = createSdkExecutor({
       ...common,
+      ...seen,
       idempotentId: (target, idempotencyKey) => this.#environment.idempotentId(target, idempotencyKey),
       workflowId: (service, key) => this.#environment.workflowId(service, key),
       after: life.after,
       more: this.#company?.define(life) ?? [],
       provide: (ports) => this.#company?.provide(ports),
+    });
+    if (this.#parameters.isolated.length === 0) return inProcess;
+    const random = common.random.split("isolates");
+    const isolates = openIsolates({ ...common, ...seen, random, after: life.after });
+    life.bereaved.add(() => void isolates.close());
+    return createRoutedExecutor(inProcess, isolates);
+  }
+
+  #seen(host: SimHost): Pick<IsolateSimPorts, "executed" | "saw"> {
+    return {
       executed: (run, command) =>
         this.#ofAttempt(host, run, (attempt) => ({ type: "executed", tick: this.#agenda.tick, attempt, command })),
       saw: (run, count, digest) =>
@@ -215,7 +235,7 @@ class World {
           command: count,
           result: valueResult(String(digest)),
         })),
-    });
+    };
   }
 
   /** Something that the code of a live attempt does. */

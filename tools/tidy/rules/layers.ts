@@ -22,7 +22,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "packages/agents": ["packages/protocol", "packages/sdk"],
   "packages/host": ["packages/protocol", "packages/engine", "packages/sdk"],
   "packages/perdure": ["packages/protocol", "packages/engine", "packages/sdk", "packages/agents", "packages/host"],
-  "packages/sim": ["packages/protocol", "packages/engine", "packages/sdk", "packages/agents"],
+  "packages/sim": ["packages/protocol", "packages/engine", "packages/sdk", "packages/agents", "packages/host"],
   "packages/cockpit": ["packages/protocol"],
 };
 const EXAMPLE_LAYERS = ["packages/perdure"];

@@ -29,6 +29,8 @@ import { budgets } from "../budget/budgets.ts";
 import { budgetQuestions } from "../budget/questions.ts";
 import { controls } from "../controls/controls.ts";
 import { adopt, fork, forkInput, rewind, rewindInput, type Adoption, type Fork, type Rewind } from "./branches.ts";
+import { warmUp } from "#ask-model";
+import { rehearse } from "./rehearsal.ts";
 import { agentSpec, type AgentOptions, type AgentSpec } from "./definition.ts";
 import type { AgentEvent } from "./events.ts";
 import { STOP_SIGNAL } from "./inbox.ts";
@@ -78,6 +80,7 @@ const rangeInput: StandardSchema<HistoryRange | undefined> = z
 /** @throws DefinitionError where an option cannot be meant. */
 export function agent(name: string, options: AgentOptions): AgentDefinition {
   const spec = agentSpec(name, options);
+  warmUp(() => rehearse(spec));
   const { description, retention, memory } = options;
   const kept = retention === undefined ? {} : { retention };
   return object(

@@ -9,6 +9,7 @@ import {
   type RetryOptions,
 } from "@perdure/sdk";
 import { checkModels } from "#ask-model";
+import { asSource } from "#tool-sources";
 import type { FlexibleSchema } from "ai";
 import type { BudgetLimits } from "../budget/types.ts";
 import type { ModelTimeouts } from "../models/types.ts";
@@ -16,7 +17,7 @@ import { modelList, type ModelRef } from "../models/resolver.ts";
 import { permissions, type Permissions } from "../permissions/permissions.ts";
 import type { PermissionAction, PermissionRule } from "../permissions/types.ts";
 import { checkTools, type Toolset } from "../tools/tool.ts";
-import { isToolSource, type ToolSource } from "../tools/tool-source.ts";
+import type { ToolSource } from "../tools/tool-source.ts";
 import type { ArrivalHook } from "./inbox.ts";
 import type { Usage } from "./messages.ts";
 import type { TranscriptItem } from "./transcript.ts";
@@ -128,16 +129,18 @@ function toolsOf(
   const tools: Record<string, Toolset[string]> = {};
   const sources: ToolSource[] = [];
   for (const one of isList(given) ? given : [given]) {
-    if (isToolSource(one)) {
-      if (sources.some(({ source }) => source === one.source))
-        throw new DefinitionError(`agent "${agent}" has two sources of tools that are called "${one.source}"`);
-      sources.push(one);
+    const found = asSource(one);
+    if (found !== undefined) {
+      if (sources.some(({ source }) => source === found.source))
+        throw new DefinitionError(`agent "${agent}" has two sources of tools that are called "${found.source}"`);
+      sources.push(found);
       continue;
     }
-    checkTools(agent, one);
-    const twice = Object.keys(one).find((name) => Object.hasOwn(tools, name));
+    const set = one as Toolset;
+    checkTools(agent, set);
+    const twice = Object.keys(set).find((name) => Object.hasOwn(tools, name));
     if (twice !== undefined) throw new DefinitionError(`agent "${agent}" has two tools that are called "${twice}"`);
-    Object.assign(tools, one);
+    Object.assign(tools, set);
   }
   return { tools, sources };
 }

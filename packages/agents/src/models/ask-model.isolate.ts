@@ -8,7 +8,7 @@ import { ASK, PRICE, type WireAsk, type WireModel } from "./model-ask.ts";
 import { modelName, type ModelRef } from "./resolver.ts";
 import type { ModelAnswer } from "./types.ts";
 
-export const askModel: typeof here.askModel = async (ctx, ask, info, signals = {}) => {
+export const askModel: typeof here.askModel = async (ctx, ask, info, signals) => {
   const wire: WireAsk = { ...ask, models: ask.models.map(wired) };
   return (await hostOf(ctx)(ASK, [wire, info, signals])) as ModelAnswer;
 };
@@ -28,6 +28,9 @@ export const priceOf: typeof here.priceOf = (ctx, models) => {
   }
   return price;
 };
+
+/** All runs of a bundle begin as copies of one heap: what is made in it while it is loaded is in no image. */
+export const warmUp: typeof here.warmUp = (code) => code();
 
 export const checkModels: typeof here.checkModels = (models, who) => {
   const own = models.find((model) => typeof model !== "string" && hostReference(model) === undefined);

@@ -11,7 +11,7 @@ import type { ModelRef } from "./resolver.ts";
 import type { ModelAnswer } from "./types.ts";
 
 /** Within a step. @throws as `ModelGateway.call` does. */
-export function askModel(ctx: Context, ask: ModelAsk, info: StepInfo, signals: AskSignals = {}): Promise<ModelAnswer> {
+export function askModel(ctx: Context, ask: ModelAsk, info: StepInfo, signals: AskSignals): Promise<ModelAnswer> {
   return askAt(internalsOf(ctx).ports, ask, info, signals);
 }
 
@@ -19,6 +19,9 @@ export function askModel(ctx: Context, ask: ModelAsk, info: StepInfo, signals: A
 export function priceOf(ctx: Context, models: readonly ModelRef[]): Promise<TokenPrice | null> {
   return Promise.resolve(dearestPrice(models, internalsOf(ctx).ports.now()));
 }
+
+/** Code that has run once before a run begins, where that is worth something: runs in Node share what they warm up. */
+export function warmUp(_code: () => void): void {}
 
 /** Any model will do here. */
 export function checkModels(_models: readonly ModelRef[], _who: string): void {}

@@ -81,6 +81,7 @@ test("an agent that was cut in the middle of an answer goes on, and nothing is p
 });
 
 test("where somebody went meanwhile opens, and is filled as soon as there is an answer", async () => {
+  await world.server.send("desk/steps", { count: 1 });
   const cockpit = await world.open("/");
   const { page } = cockpit;
   await page.getByRole("heading", { name: "Overview" }).waitFor();
@@ -110,6 +111,6 @@ test("a part of the page that was not there yet is waited for, with the place th
 
 async function otherPartsAreLoaded(page: Page): Promise<void> {
   const loaded = (): Promise<boolean> =>
-    page.evaluate(() => performance.getEntriesByType("resource").some(({ name }) => name.includes("/assets/runs-")));
+    page.evaluate(() => performance.getEntriesByName("perdure: all parts are loaded").length > 0);
   await eventually(loaded, true);
 }

@@ -32,7 +32,7 @@ function intruders(page: Page): Promise<readonly string[]> {
       const isForeign = ["iframe", "object", "embed", "base", "style", "template", "math", "animate"].includes(name);
       const isScript = name === "script" && !own(element.getAttribute("src") ?? "data:");
       const isRefresh = name === "meta" && element.hasAttribute("http-equiv");
-      if (isForeign || isScript || isRefresh) found.push(element.outerHTML.slice(0, 200));
+      if (isForeign || isScript || isRefresh) found.push(new XMLSerializer().serializeToString(element).slice(0, 200));
       for (const { name: attribute, value } of element.attributes) {
         if (attribute.startsWith("on") || attribute === "srcdoc") found.push(`${name} ${attribute}=${value}`);
         const leads = ["href", "xlink:href", "action", "formaction"].includes(attribute);

@@ -168,7 +168,7 @@ describe("the keyboard alone", () => {
     await cockpit.press("x");
     await page.getByRole("region", { name: "1 selected" }).waitFor();
     await cockpit.press("x", "Enter");
-    await page.locator(".run-head").waitFor();
+    await page.locator(".wf-row").first().waitFor();
 
     await cockpit.press("j");
     await page.locator(".entry").waitFor();

@@ -18,7 +18,7 @@ import { compareText, lowerBound } from "./order.ts";
 import type { StorageData } from "./storage.ts";
 
 /** One append. */
-export interface StoredChunk {
+interface StoredChunk {
   readonly from: number;
   readonly at: Instant;
   readonly writer: string | null;

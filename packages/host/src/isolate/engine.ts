@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
 /** A compiled binary. */
-export interface WasmModule {}
+interface WasmModule {}
 
 export interface WasmMemory {
   readonly buffer: ArrayBuffer;

@@ -6,10 +6,15 @@ import type { HostFunctions } from "./machine.ts";
 
 const RANDOM_BYTES_MAX = 65_536;
 
-export const HOST_FUNCTIONS: HostFunctions = {
-  [SET_CLOCK]: (ms, clock) => {
-    clock.set(Number.isFinite(ms) ? ms : 0);
-    return undefined;
-  },
-  [RANDOM_BYTES]: (count) => randomBytes(count > 0 ? Math.min(RANDOM_BYTES_MAX, Math.trunc(count)) : 0).toString("hex"),
-};
+/** @param random where the chance of steps comes from. */
+export function hostFunctions(random: (count: number) => Buffer): HostFunctions {
+  return {
+    [SET_CLOCK]: (ms, clock) => {
+      clock.set(Number.isFinite(ms) ? ms : 0);
+      return undefined;
+    },
+    [RANDOM_BYTES]: (count) => random(count > 0 ? Math.min(RANDOM_BYTES_MAX, Math.trunc(count)) : 0).toString("hex"),
+  };
+}
+
+export const HOST_FUNCTIONS: HostFunctions = hostFunctions(randomBytes);

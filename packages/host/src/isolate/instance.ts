@@ -6,7 +6,14 @@
 
 import { assert, ImageMismatchError, IsolateLimitError } from "@perdure/protocol";
 import type { GuestEvent, Outbox } from "@perdure/sdk/wire";
-import { applyImage, type BaseImage, encodeImage, readImageHeader, WASM_PAGE_BYTES } from "./image-codec.ts";
+import {
+  applyImage,
+  type BaseImage,
+  encodeImage,
+  type ImageHeader,
+  readImageHeader,
+  WASM_PAGE_BYTES,
+} from "./image-codec.ts";
 import { GuestError } from "./machine.ts";
 import type { MachinePool, PooledMachine } from "./machine-pool.ts";
 import { scrub } from "./scrub.ts";
@@ -41,8 +48,12 @@ export class Instance {
 
   /** A copy of the base, where a run begins. @throws ImageMismatchError */
   static start(pool: MachinePool, base: BaseImage, limits: InstanceLimits): Instance {
+    return Instance.#open(pool, base, limits, base.memory.length);
+  }
+
+  static #open(pool: MachinePool, base: BaseImage, limits: InstanceLimits, memoryBytes: number): Instance {
     checkEngine(pool, base.engine, "the base image");
-    const pooled = pool.take(base);
+    const pooled = pool.take(base, memoryBytes);
     limitMachine(pooled.machine, limits.memoryBytes);
     return new Instance(pool, pooled, limits);
   }
@@ -55,9 +66,9 @@ export class Instance {
       throw new ImageMismatchError(
         `the image is a difference to base ${short(header.base)}, not to ${short(base.hash)}`,
       );
-    const instance = Instance.start(pool, base, limits);
+    const instance = Instance.#open(pool, base, limits, header.memoryPages * WASM_PAGE_BYTES);
     try {
-      instance.#overwrite(image);
+      instance.#overwrite(image, header);
     } catch (error) {
       instance.#state = "broken";
       throw error;
@@ -65,8 +76,7 @@ export class Instance {
     return instance;
   }
 
-  #overwrite(image: Uint8Array): void {
-    const header = readImageHeader(image);
+  #overwrite(image: Uint8Array, header: ImageHeader): void {
     const { machine } = this.#pooled;
     const { exports } = machine;
     const missing = header.memoryPages - machine.memory.length / WASM_PAGE_BYTES;

@@ -113,6 +113,15 @@ describe("what waits", () => {
     }
   });
 
+  it("is imaged also where it was imaged while it ran: that one may have been refused", () => {
+    const world = new World({ everyEntries: 16 });
+    world.start(1);
+    world.act(1, { act: "wait", at: 16 });
+    world.act(1, { act: "wait", at: 18 });
+    world.advance(1_500);
+    expect(world.of(1)).toEqual(["image", "image", "suspend", "released"]);
+  });
+
   it("is imaged where its code has run for long since", () => {
     const world = new World({ tailRunMs: 0 });
     world.start(1);

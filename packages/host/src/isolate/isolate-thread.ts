@@ -14,15 +14,18 @@ import type { CallOutcome, GuestEvent, GuestMessage, Outbox, WireStart } from "@
 import type { Engine } from "./engine.ts";
 import { type BaseImage, encodeBase, sha256 } from "./image-codec.ts";
 import { Instance } from "./instance.ts";
+import { HOST_FUNCTIONS, hostFunctions } from "./host-functions.ts";
 import { MachinePool } from "./machine-pool.ts";
 import { makeBase } from "./make-base.ts";
 import type { FromThread, ThreadOptions, ToThread } from "./thread-messages.ts";
 
-/** The time and the timers of a thread. */
+/** The time, the timers and the chance of a thread. */
 export interface ThreadPorts {
   now(): Instant;
   /** Calls back once; the function that it returns cancels. At most 2^31 - 1 ms are asked. */
   delay(ms: number, callback: () => void): () => void;
+  /** The chance of steps. Default: the platform's. */
+  randomBytes?(count: number): Buffer;
 }
 
 const REAL_TIME: ThreadPorts = {
@@ -40,10 +43,12 @@ interface Live {
   readonly instance: Instance;
   /** The entry of its newest image. */
   imagedAt: number;
+  /** The entry of the image that it was started from. */
+  readonly startedAt: number;
   /** Of the last turn. */
   imageableAt: number | null;
   waitsSince: number;
-  /** Of its code, since its newest image. */
+  /** Of its code, so far. */
   ranMs: number;
   /** When calls began that have not ended, by their number. */
   readonly calls: Map<number, number>;
@@ -80,7 +85,11 @@ export class IsolateThread {
     ports: ThreadPorts = REAL_TIME,
   ) {
     this.#engine = engine;
-    this.#pool = new MachinePool(engine);
+    const { randomBytes } = ports;
+    this.#pool = new MachinePool(
+      engine,
+      randomBytes === undefined ? HOST_FUNCTIONS : hostFunctions((count) => randomBytes(count)),
+    );
     this.#options = options;
     this.#say = say;
     this.#ports = ports;
@@ -156,6 +165,7 @@ export class IsolateThread {
       instance,
       timers: new Map(),
       imagedAt: image?.entry ?? 0,
+      startedAt: image?.entry ?? 0,
       imageableAt: null,
       waitsSince: 0,
       ranMs: 0,
@@ -315,7 +325,6 @@ export class IsolateThread {
     const bytes = instance.capture();
     live.imagedAt = entry;
     live.costly = false;
-    live.ranMs = 0;
     const image = { entry, hash: sha256(bytes), base: instance.base.hash, bytes };
     const figures = { tookMs: performance.now() - began, bytes: bytes.length };
     this.#say({ type: "image", attempt: live.attempt, image, figures });
@@ -346,10 +355,10 @@ export class IsolateThread {
     this.#letGo(live);
   }
 
-  #isWorthAnImage({ imagedAt, ranMs, costly }: Live, imageableAt: number): boolean {
-    if (imageableAt <= imagedAt) return false;
+  /** What was imaged while it ran does not count: whether it became the run's is not known here. */
+  #isWorthAnImage({ startedAt, ranMs }: Live, imageableAt: number): boolean {
     const { tailEntries, tailRunMs } = this.#options.policy;
-    return costly || imageableAt - imagedAt >= tailEntries || ranMs >= tailRunMs;
+    return imageableAt > startedAt && (imageableAt - startedAt >= tailEntries || ranMs >= tailRunMs);
   }
 
   #planSweep(): void {

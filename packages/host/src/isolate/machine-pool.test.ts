@@ -20,7 +20,7 @@ describe("a machine that comes back", () => {
     instance.capture();
     instance.dispose();
     expect(pool.idle).toBe(1);
-    const { machine } = pool.take(base);
+    const { machine } = pool.take(base, base.memory.length);
     expect(Buffer.compare(machine.memory, base.memory)).toBe(0);
   });
 
@@ -53,12 +53,35 @@ describe("a machine that comes back", () => {
     expect(pool.idle).toBe(0);
   });
 
-  it("is not taken back where it has grown (P2)", () => {
+  it("is not taken back where it has grown by much (P2)", () => {
     const pool = new MachinePool(engine);
     const instance = Instance.start(pool, base, LIMITS);
-    told(instance, { act: "grow", name: "bytes", bytes: 4 * 1_048_576 });
+    told(instance, { act: "grow", name: "bytes", bytes: 8 * 1_048_576 });
     instance.dispose();
     expect(pool.idle).toBe(0);
+  });
+
+  it("is for images of its size where it has grown by little (P1, P4)", () => {
+    const pool = new MachinePool(engine);
+    const grown = Instance.start(pool, base, LIMITS);
+    told(grown, { act: "grow", name: "bytes", bytes: 2 * 1_048_576 });
+    told(grown, { act: "keep", name: "a", text: "hello" });
+    const image = grown.capture();
+    const { memoryBytes } = grown;
+    grown.dispose();
+    expect(pool.idle).toBe(1);
+
+    const fresh = Instance.start(pool, base, LIMITS);
+    expect(fresh.memoryBytes).toBe(base.memory.length);
+    expect(told(fresh, { act: "say", name: "a" })).toEqual(["nothing"]);
+
+    const { machine } = pool.take(base, memoryBytes);
+    expect(machine.memory.length).toBe(memoryBytes);
+    expect(Buffer.compare(machine.memory.subarray(0, base.memory.length), base.memory)).toBe(0);
+    expect(machine.memory.subarray(base.memory.length).every((byte) => byte === 0)).toBe(true);
+
+    fresh.dispose();
+    expect(told(Instance.restore(pool, base, image, LIMITS), { act: "say", name: "a" })).toEqual(["<hello>"]);
   });
 
   it("is given back once, however often it is let go", () => {

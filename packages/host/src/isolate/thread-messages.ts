@@ -14,7 +14,7 @@ export interface ImagePolicy {
   readonly afterCallMs: number;
   /** Instances that wait, per thread. One more, and the one that has waited longest is let go. */
   readonly warmMax: number;
-  /** An instance that is let go is imaged where its journal has that many entries more than its newest image has seen … */
+  /** An instance that is let go is imaged where its journal has that many entries more than the image it was started from … */
   readonly tailEntries: number;
   /** … or where its code has run for that long since: a replay would do both again, and costs less than an image below. */
   readonly tailRunMs: number;
@@ -76,7 +76,7 @@ export type FromThread =
     }
   | { readonly type: "released"; readonly attempt: number };
 
-export interface CaptureFigures {
+interface CaptureFigures {
   readonly tookMs: number;
   readonly bytes: number;
 }

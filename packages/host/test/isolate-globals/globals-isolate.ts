@@ -21,6 +21,7 @@ export interface GlobalsIsolate {
 
 const HOST_PORT = fileURLToPath(new URL("../../../sdk/src/guest/host-port.ts", import.meta.url));
 const GUEST = `
+  export function hostFunction(module, name) { return async (...args) => ({ asked: \`\${module}#\${name}\`, args }); }
   import { provideGuestHost } from ${JSON.stringify(HOST_PORT)};
   const timers = new Map();
   let lastTimer = 0, now = 0, lastByte = 0;

@@ -76,13 +76,28 @@ test("a module of agents loads, with what belongs to the host left out", async (
   expect(code.length).toBeLessThan(600_000);
 });
 
-test("an MCP server that is a program is refused where it would be started", async () => {
+test("tools of MCP servers are for host modules, which keep their connections", async () => {
   const isolate = await globalsIsolate(
     onTestFinished,
-    `import { mcpTools } from "perdure"; export const source = mcpTools("files", { command: "files-server" });`,
+    `import { mcpTools } from "perdure"; export const source = () => mcpTools("files", { command: "files-server" });`,
   );
-  expect(isolate.run("user.source.offered({ signal: new AbortController().signal })")).toEqual({
-    threw: expect.stringMatching(/"files-server" is a program, and inside an isolate no program can be started/),
+  expect(isolate.run("user.source()")).toEqual({
+    threw: expect.stringMatching(
+      /mcpTools\("files", …\) keeps a connection, .* in a module that begins with "use host"/,
+    ),
+  });
+});
+
+test("a model that is made inside is refused: the host asks models, and knows them by their names", async () => {
+  const isolate = await globalsIsolate(
+    onTestFinished,
+    `import { agent } from "perdure";
+     export const make = (model) => agent("helper", { model }).name;
+     export const own = { specificationVersion: "v4", provider: "mine", modelId: "m1" };`,
+  );
+  expect(isolate.run(`user.make("openai/gpt-5")`)).toBe("helper");
+  expect(isolate.run("user.make(user.own)")).toEqual({
+    threw: expect.stringMatching(/^agent "helper": the model mine\/m1 was made inside the isolate/),
   });
 });
 

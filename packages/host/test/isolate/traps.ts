@@ -1,6 +1,7 @@
 // Code that an isolate has to survive, or to end without harm to others.
 
 import { service } from "@perdure/sdk";
+import { hands } from "./hands.ts";
 
 const recurse = (depth: number): number => recurse(depth + 1) + 1;
 
@@ -19,7 +20,7 @@ export const traps = service("traps", {
   },
   async microtasks(ctx) {
     await ctx.signal("go");
-    for (;;) await null;
+    for (;;) await Promise.resolve();
   },
   async memory(ctx) {
     await ctx.signal("go");
@@ -60,6 +61,11 @@ export const traps = service("traps", {
     gone = null;
     await ctx.signal("go");
     return { kept, again: Array.from({ length: 500 }, (_, n) => `again ${n}`).length };
+  },
+  async calls(ctx) {
+    await ctx.step("call 1", () => hands("one"));
+    await ctx.step("call 2", () => hands("two"));
+    return ctx.signal("go");
   },
   async patient(ctx) {
     const first = await ctx.signal<string>("go");

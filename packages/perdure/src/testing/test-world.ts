@@ -8,6 +8,7 @@
 // `mode: "snapshot"` all that are named do: the same handlers, tested in both modes.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { createHash } from "node:crypto";
 import {
   Loop,
   createMemoryStorage,
@@ -33,21 +34,17 @@ import {
   type StepScope,
 } from "@perdure/sdk";
 import {
-  encodeAwakeableId,
-  FIRST_AWAKEABLE_SIGNAL,
-  formatDuration,
   isFinished,
   valueResult,
-  type Awaiting,
   type Entry,
   type Executor,
-  type Failure,
   type Result,
   type Run,
   type RunId,
   type StreamOwner,
   type Target,
 } from "@perdure/protocol";
+import { describeAwaiting, describeFailure, openWait, type OpenWait } from "./waits.ts";
 import { IsolatedRuns, type TestImages } from "./isolated-runs.ts";
 
 /** A step's closure that was run. Of an isolate's it is known when it ends: in a result, or in an error that is retried. */
@@ -179,7 +176,11 @@ export class TestWorld {
       mode,
       storage: this.memory.storage,
       shared: this.#shared,
-      ports: { now: () => this.memory.now, delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback) },
+      ports: {
+        now: () => this.memory.now,
+        delay: (ms, callback) => this.#addAlarm(this.memory.now + ms, callback),
+        randomBytes: chanceOf(`world ${this.memory.opened}`),
+      },
       log,
       around: (fn) => this.#counted(fn),
       ran: ({ run, service, handler }, command, step) => this.#ran({ run, service, handler, step, command }),
@@ -533,6 +534,18 @@ export class TestWorld {
   }
 }
 
+/** Never the same bytes twice, and the same ones again in a world that repeats. */
+function chanceOf(seed: string): (count: number) => Buffer {
+  let drawn = 0;
+  return (count) => {
+    drawn += 1;
+    return createHash("shake256", { outputLength: Math.max(1, count) })
+      .update(`${seed} ${drawn}`)
+      .digest()
+      .subarray(0, count);
+  };
+}
+
 interface RunningStep {
   /** Times that it waits for. */
   alarms: number;
@@ -543,45 +556,6 @@ interface Alarm {
   readonly callback: () => void;
 }
 
-export interface OpenWait {
-  readonly run: RunId;
-  readonly service: string;
-  readonly handler: string;
-  readonly key: string | null;
-  /** Name, or index of an awakeable. */
-  readonly signal: string | number;
-  /** The awakeable's id, where it is one. */
-  readonly awakeable: string | null;
-}
-
-function openWait(run: Run, signal: string | number): OpenWait {
-  const isAwakeable = typeof signal === "number" && signal >= FIRST_AWAKEABLE_SIGNAL;
-  const { id, service, handler, key } = run;
-  return {
-    run: id,
-    service,
-    handler,
-    key,
-    signal,
-    awakeable: isAwakeable ? encodeAwakeableId({ run: id, signal }) : null,
-  };
-}
-
 function macrotask(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
-}
-
-function describeFailure(failure: Failure | null): string {
-  return failure === null ? "no reason is recorded" : `${failure.errorCode ?? failure.code} ${failure.message}`;
-}
-
-function describeAwaiting(run: Run | null): string {
-  if (run === null) return "there is no such run";
-  const describe = (item: Awaiting): string => {
-    if (item.kind === "completion") return `the result of command ${item.id}`;
-    return item.kind === "signal"
-      ? `signal ${JSON.stringify(item.signal)}`
-      : `time, in ${formatDuration(Math.max(0, item.at - run.changedAt))}`;
-  };
-  return (run.awaiting ?? []).map(describe).join(", ") || "nothing durable (a promise of its own?)";
 }

@@ -3,11 +3,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { AgentAnswer } from "perdure";
 import { crashAtEveryEntry, type Script, type TestWorld } from "perdure/testing";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { eventsOf, heard, storyOf, transcriptOf, valueOf } from "./agent-world.ts";
 import * as cast from "./cast.ts";
 import { inMemory, MEMORIES, SLOWLY, worldOf } from "./memories.ts";
-import { model, play, traces } from "./stage.ts";
+import { model, notes, play, traces } from "./stage.ts";
 
 const target = (name: string) => ({ service: name, key: "s1", handler: "send" });
 const HOUR = 3_600_000;
@@ -41,6 +41,7 @@ async function decide(world: TestWorld, decision: object): Promise<boolean> {
 }
 
 beforeEach(() => void traces.splice(0));
+afterAll(() => notes.close());
 
 describe.each(MEMORIES)("with memory: $memory", SLOWLY, (memory) => {
   test("the gateway is the process's: its bill has each call once, wherever the process crashes", async () => {
@@ -192,6 +193,14 @@ describe.each(MEMORIES)("with memory: $memory", SLOWLY, (memory) => {
     expect(valueOf<AgentAnswer>(await world.finish(run)).text).toBe("stopped");
     expect(traces).toEqual(["begun", "stopped"]);
     expect(await storyOf(world, "handy")).toContain("tool hang interrupted");
+  });
+
+  test("tools of an MCP server are called through the host, which has the connection", async () => {
+    play((request, seen) => callsOnce("notes_note", { text: "tide" })(request, seen));
+    const world = await worldOf(memory, cast.connected);
+    const { text } = await answerOf(world, "connected", "go");
+    expect(text).toMatch(/^It said: \{"noted":"tide",.*"perdure\/idempotencyKey":"run_/);
+    expect(model.requests.at(-1)?.tools).toContain("notes_issues_list_all");
   });
 
   test("a handler of a service is a tool", async () => {

@@ -71,6 +71,9 @@ export const handy = agent("handy", {
   },
 });
 
+/** Its tools are a server's. */
+export const connected = agent("connected", { model: stage.model, tools: [stage.notes] });
+
 /** The AI SDK's own interface, in any handler. */
 export const plain = service("plain", {
   ask: async (ctx: Context, text: string) => {

@@ -2,8 +2,9 @@
 
 "use host";
 
+import { join } from "node:path";
+import { mcpTools, type ToolInfo, type ToolSource } from "perdure";
 import { scriptedModel, type Script } from "perdure/testing";
-import type { ToolInfo } from "perdure";
 
 let script: Script = () => "";
 
@@ -13,6 +14,12 @@ export function play(next: Script): void {
 }
 
 export const model = scriptedModel((request, seen) => script(request, seen));
+
+/** The tools of a server that is a program. */
+export const notes: ToolSource = mcpTools("notes", {
+  command: process.execPath,
+  args: [join(import.meta.dirname, "mcp-server.ts")],
+});
 
 /** What was done to the world. */
 export const traces: string[] = [];

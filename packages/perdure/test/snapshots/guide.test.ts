@@ -29,11 +29,11 @@ afterEach(async () => {
   rmSync(around, { recursive: true, force: true });
 });
 
-async function start(): Promise<Serving> {
-  const source = pathToFileURL(join(around, "app", "watcher.ts"));
-  const { watcher } = (await import(source.href)) as { readonly watcher: Servable };
+async function start(file = "watcher.ts"): Promise<Serving> {
+  const source = pathToFileURL(join(around, "app", file));
+  const module = (await import(source.href)) as Readonly<Record<string, Servable>>;
   serving = await serve({
-    definitions: [watcher],
+    definitions: Object.values(module),
     sources: [source],
     data: join(around, "data"),
     ingress: { port: 0 },
@@ -58,6 +58,11 @@ test("counts on after a restart, with what it had in its memory", async () => {
   await again.signal("watch", "warning");
   await again.signal("watch", "stop");
   expect(await again.result()).toEqual({ error: 2, warning: 1 });
+});
+
+test("has agents, whose models and connections stay in Node", async () => {
+  const { services } = await start("agents.ts");
+  expect(services.find(({ name }) => name === "helper")).toMatchObject({ agent: true, memory: "snapshot" });
 });
 
 test("is told apart by `perdure services`", async () => {

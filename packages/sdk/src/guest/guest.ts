@@ -137,7 +137,7 @@ export class Guest {
     if (spec === undefined) {
       const error = unknownTarget(this.#registry, start.service, start.handler);
       attempt.fail({ failure: error.toFailure(), behavior: "pause" });
-    } else void attempt.run(spec, start);
+    } else void attempt.run(spec, { ...start, entries: [], state: null }); // It is held for as long as the handler runs.
   }
 
   #resume(wire: WireStart, entry: number): void {

@@ -6,7 +6,8 @@
 //
 //   turn(event) ─▶ jobs ─▶ settle() ─▶ jobs ─▶ settle() ─▶ … ─▶ outbox
 //
-// Payloads may be bytes, which JSON cannot hold: they travel as `{ "~bytes": base64 }`.
+// Payloads may be bytes, which JSON cannot hold: they travel as `{ "~bytes": base64 }`. What a model or a user wrote may look
+// like that, and stays what it is.
 
 import type {
   AttemptFailure,
@@ -156,34 +157,44 @@ export interface GuestEntryPoints {
 }
 
 const BYTES = "~bytes";
+/** An object of the user's that has one of these two keys: its entries. */
+const PLAIN = "~plain";
 
 export function toWire(value: unknown): string {
-  return mayHoldBytes(value, 0)
-    ? JSON.stringify(value, (_key, part: unknown) =>
-        part instanceof Uint8Array ? { [BYTES]: bytesToBase64(part) } : part,
-      )
-    : JSON.stringify(value);
+  return needsMarks(value, 0) ? JSON.stringify(value, marked) : JSON.stringify(value);
+}
+
+function marked(_key: string, part: unknown): unknown {
+  if (part instanceof Uint8Array) return { [BYTES]: bytesToBase64(part) };
+  if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
+  return Object.hasOwn(part, BYTES) || Object.hasOwn(part, PLAIN) ? { [PLAIN]: Object.entries(part) } : part;
 }
 
 /** What is deeper is not looked at: it may go round in circles, which whoever writes it finds out. */
 const DEPTH_MAX = 64;
 
-/** A replacer is called for every value, and makes a text cost three times as much: most have no bytes. */
-function mayHoldBytes(value: unknown, depth: number): boolean {
+/** A replacer is called for every value, and makes a text cost three times as much: most hold nothing to be marked. */
+function needsMarks(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (value instanceof Uint8Array || depth > DEPTH_MAX || "toJSON" in value) return true;
-  if (Array.isArray(value)) return value.some((part) => mayHoldBytes(part, depth + 1));
-  for (const name in value)
-    if (mayHoldBytes((value as Readonly<Record<string, unknown>>)[name], depth + 1)) return true;
+  if (Array.isArray(value)) return value.some((part) => needsMarks(part, depth + 1));
+  for (const name in value) {
+    if (name === BYTES || name === PLAIN) return true;
+    if (needsMarks((value as Readonly<Record<string, unknown>>)[name], depth + 1)) return true;
+  }
   return false;
 }
 
 export function fromWire(text: string): unknown {
-  if (!text.includes(BYTES)) return JSON.parse(text);
+  if (!text.includes(BYTES) && !text.includes(PLAIN)) return JSON.parse(text);
   return JSON.parse(text, (_key, part: unknown) => {
     if (typeof part !== "object" || part === null) return part;
-    const bytes = (part as { readonly [BYTES]?: unknown })[BYTES];
-    return typeof bytes === "string" && Object.keys(part).length === 1 ? base64ToBytes(bytes) : part;
+    const { [BYTES]: bytes, [PLAIN]: entries } = part as {
+      readonly [BYTES]?: string;
+      readonly [PLAIN]?: [string, unknown][];
+    };
+    if (bytes !== undefined) return base64ToBytes(bytes);
+    return entries === undefined ? part : Object.fromEntries(entries);
   });
 }
 

@@ -4,7 +4,7 @@
 import type { Mutation } from "@perdure/engine";
 import { isFinished, type RunId } from "@perdure/protocol";
 import type { Observation } from "../observations.ts";
-import { decodeImage } from "../script/image.ts";
+import { decodeImage, SCRIPT_BASE } from "../script/image.ts";
 import type { Checker, Committed, Context, SeenAttempt } from "./checker.ts";
 import { isCurrent } from "./checker.ts";
 
@@ -85,6 +85,7 @@ function checkSeen(
   where: string,
   { info, bytes }: NonNullable<SeenAttempt["start"]["image"]>,
 ): void {
+  if (info.base !== SCRIPT_BASE) return; // A heap: what it has seen is told by how its run goes on.
   const { seen, asked } = decodeImage(bytes);
   const entries = context.shadow.run(id)?.entries ?? [];
   if (seen > info.entry) context.report("E10", `${where} is told again of entry ${seen}`);

@@ -24,11 +24,11 @@ export interface ScriptImage {
   readonly lives: readonly Life[];
 }
 
-const BASE = sha256("the script executor");
+export const SCRIPT_BASE: string = sha256("the script executor");
 
 export function encodeImage(image: ScriptImage): CapturedImage {
   const bytes = Buffer.from(JSON.stringify(image), "utf8");
-  return { entry: image.seen, hash: sha256(bytes), base: BASE, bytes: new Uint8Array(bytes) };
+  return { entry: image.seen, hash: sha256(bytes), base: SCRIPT_BASE, bytes: new Uint8Array(bytes) };
 }
 
 export function decodeImage(bytes: Uint8Array): ScriptImage {

@@ -4,10 +4,11 @@ import { type AnyDefinition, createExecutor, createRegistry, type SdkPorts } fro
 import type { Attempt, AttemptReplies, AttemptStart, Executor, RunId } from "@perdure/protocol";
 import type { Effects } from "../effects.ts";
 import type { ExecutorParameters } from "../parameters.ts";
+import type { Program } from "../program.ts";
 import type { Random } from "../random.ts";
 import { defineHandlers, type HandlerPorts } from "./handlers.ts";
 
-export interface SdkSimPorts extends Pick<HandlerPorts, "programs" | "idempotentId" | "workflowId"> {
+export interface SdkSimPorts extends Pick<HandlerPorts, "idempotentId" | "workflowId"> {
   readonly settings: ExecutorParameters;
   readonly random: Random;
   readonly effects: Effects;
@@ -20,6 +21,7 @@ export interface SdkSimPorts extends Pick<HandlerPorts, "programs" | "idempotent
   provide(ports: SdkPorts): void;
   executed(run: RunId, command: number): void;
   saw(run: RunId, count: number, digest: number): void;
+  readonly programs: readonly Program[];
 }
 
 const SUSPEND_AFTER_MS = { eager: 0, delayed: 60, never: Number.POSITIVE_INFINITY } as const;
@@ -31,10 +33,10 @@ export function createSdkExecutor(ports: SdkSimPorts): Executor {
   let begun = "" as RunId;
   let step: { readonly run: RunId; readonly command: number } | null = null;
   const definitions = defineHandlers({
-    programs: ports.programs,
+    programOf: (_, number) => ports.programs[number],
     idempotentId: ports.idempotentId,
     workflowId: ports.workflowId,
-    saw: ports.saw,
+    saw: (_, run, count, digest) => ports.saw(run, count, digest),
     itself: () => begun,
     fails: () => random.chance(ports.attemptFails()),
     execute: (run, node) => {

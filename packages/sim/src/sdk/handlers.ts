@@ -1,6 +1,6 @@
 // Programs as handlers of the SDK: real async functions, with promises and their combinators.
 
-import { type Context, object, service, shared, workflow, type WorkflowContext } from "@perdure/sdk";
+import { type Context, object, service, shared, type StepInfo, workflow, type WorkflowContext } from "@perdure/sdk";
 import {
   CancelledError,
   type Failure,
@@ -25,15 +25,15 @@ import {
 import { hashText } from "../random.ts";
 
 export interface HandlerPorts {
-  readonly programs: readonly Program[];
+  programOf(ctx: Context, number: number): Program | undefined | Promise<Program | undefined>;
   idempotentId(target: Target, idempotencyKey: string): RunId;
   workflowId(service: string, key: string): RunId;
   /** Does the effect of the step whose closure is running. */
-  execute(run: RunId, node: StepNode): Promise<EffectOutcome>;
+  execute(run: RunId, node: StepNode, info: StepInfo): Promise<EffectOutcome>;
   /** The code of a run saw something: the `count`-th thing, after which its digest is `digest`. */
-  saw(run: RunId, count: number, digest: number): void;
+  saw(ctx: Context, run: RunId, count: number, digest: number): void;
   /** The run whose handler is being begun: its code may not know yet that it is a fork. */
-  itself(): RunId;
+  itself(ctx: Context): RunId;
   /** Is the code to throw here? */
   fails(): boolean;
 }
@@ -78,14 +78,15 @@ class Performance {
   constructor(ports: HandlerPorts, ctx: WorkflowContext, rights: Rights) {
     this.#rights = rights;
     this.#ports = ports;
-    this.#run = ports.itself();
+    this.#run = ports.itself(ctx);
     this.#ctx = ctx;
   }
 
   async run(input: ProgramInput): Promise<unknown> {
     const ctx = this.#ctx;
     if (input.promise !== undefined) await ctx.promise(input.promise).resolve("poked");
-    const node = this.#ports.programs[input.program]?.node;
+    const found = this.#ports.programOf(ctx, input.program);
+    const node = (found instanceof Promise ? await found : found)?.node;
     // Failures of the handler itself come between its statements: within parallel branches they would be lost.
     for (const item of node?.op === "seq" ? node.nodes : []) {
       if (this.#ports.fails()) throw new Error("the handler failed");
@@ -98,7 +99,7 @@ class Performance {
   #saw(what: string, value: unknown): void {
     this.#digest = hashText(`${what} ${JSON.stringify(value) ?? ""}`, this.#digest);
     this.#count += 1;
-    this.#ports.saw(this.#run, this.#count, this.#digest);
+    this.#ports.saw(this.#ctx, this.#run, this.#count, this.#digest);
   }
 
   /** Waits, and notes what came. */
@@ -184,9 +185,10 @@ class Performance {
     };
     return this.#ctx.step(
       node.name,
-      async ({ stream }) => {
+      async (info) => {
+        const { stream } = info;
         for (let i = 0; i < node.writes - 1; i += 1) stream(STREAM).write(`early ${i}`);
-        const outcome = await this.#ports.execute(this.#ctx.runId, node);
+        const outcome = await this.#ports.execute(this.#ctx.runId, node, info);
         if (node.writes > 0) stream(STREAM).write("late");
         return resultOf(node, outcome);
       },

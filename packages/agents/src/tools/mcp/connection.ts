@@ -159,7 +159,7 @@ async function transportOf(server: McpServer): Promise<Transport> {
     const { url, headers, type = "http" } = server;
     return { type, url, fetch: taggedFetch, ...(headers === undefined ? {} : { headers: { ...headers } }) };
   }
-  const { StdioTransport: Program } = await import("#stdio-transport"); // Node's, and not needed by those who start none.
+  const { StdioTransport: Program } = await import("./stdio-transport.ts"); // Node's, and not needed by those who start none.
   return new Program(server);
 }
 

@@ -196,7 +196,7 @@ describe("limits and costs", () => {
       { type: "clearState", key: { service: "count", key: "k" }, name: "padding" },
     );
     await store.close();
-  });
+  }, 60_000); // Hundreds of flushes: how long they take is the disk's affair.
 
   test("a ten-step run costs eleven appended rows and one update", async () => {
     using directory = scratch();

@@ -1,0 +1,5 @@
+"use host";
+
+export async function hands(what: string): Promise<string> {
+  return what;
+}
