@@ -15,6 +15,14 @@ export type Change =
   | { readonly type: "promoted"; readonly at: Instant; readonly run: RunId }
   | { readonly type: "deleted"; readonly at: Instant; readonly run: RunId }
   | { readonly type: "truncated"; readonly at: Instant; readonly run: RunId; readonly from: number }
+  /** An image was taken, or one was named. */
+  | {
+      readonly type: "moment";
+      readonly at: Instant;
+      readonly seq: number;
+      readonly entry: number;
+      readonly name: string | null;
+    }
   | {
       readonly type: "state";
       readonly at: Instant;
@@ -125,6 +133,10 @@ function changeOf(mutation: Mutation, at: Instant): Change | null {
       return { type: "deleted", at, run: mutation.id };
     case "truncate":
       return { type: "truncated", at, run: mutation.id, from: mutation.from };
+    case "addImage":
+      return { type: "moment", at, seq: mutation.run, entry: mutation.info.entry, name: mutation.info.name };
+    case "nameImage":
+      return { type: "moment", at, seq: mutation.run, entry: mutation.entry, name: mutation.name };
     case "setState":
     case "clearState":
       return { type: "state", at, ...mutation.key, name: mutation.name };

@@ -428,6 +428,14 @@ export type ApiEvent =
   | { readonly type: "promoted"; readonly at: InstantText; readonly runId: RunId }
   | { readonly type: "deleted"; readonly at: InstantText; readonly runId: RunId }
   | { readonly type: "truncated"; readonly at: InstantText; readonly runId: RunId; readonly from: number }
+  /** The run has a new image at an entry, or the one that it has there got a name, or lost it (`name` null). */
+  | {
+      readonly type: "moment";
+      readonly at: InstantText;
+      readonly runId: RunId;
+      readonly entry: number;
+      readonly name: string | null;
+    }
   /** `name` null: the whole state of the key was cleared. */
   | {
       readonly type: "state";

@@ -5,9 +5,10 @@ import { parseRunId, type AgentSessionsAnswer } from "@perdure/protocol";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { Activity, Bot, Hash, SunMoon } from "lucide-react";
-import { useState, type ReactNode } from "react";
+import { Activity, Bot, CornerDownRight, Hash, SunMoon } from "lucide-react";
+import { useState, useSyncExternalStore, type ReactNode } from "react";
 import { useMessages } from "../i18n/use-messages.ts";
+import { hotkeys } from "../keys/use-hotkeys.ts";
 import { isNoise } from "../live/own-services.ts";
 import { useLive } from "../live/use-live.ts";
 import { targetText } from "../ui/run-link.tsx";
@@ -45,6 +46,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
                   <span className="cut">{t.palette.openRun(id)}</span>
                 </Command.Item>
               )}
+              <PageActions go={go} />
               <Command.Group heading={t.palette.pages}>
                 {PAGES.map(({ to, name, icon: Icon, key }) => (
                   <Command.Item
@@ -72,6 +74,30 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+/** Keys that move about are quicker than any list of them. */
+const MOVES = new Set(["j", "k", "x", "Enter", "Escape"]);
+
+/** What the page that is open can do: its commands, by their names. */
+function PageActions({ go }: { readonly go: (action: () => void) => () => void }): ReactNode {
+  const t = useMessages().common;
+  const layers = useSyncExternalStore(hotkeys.subscribe, hotkeys.layers);
+  const here = layers.flatMap((layer) =>
+    layer.hotkeys.filter(({ group, keys }) => group === "here" && !MOVES.has(keys)),
+  );
+  if (here.length === 0) return null;
+  return (
+    <Command.Group heading={t.keys.here}>
+      {here.map(({ keys, label, run }) => (
+        <Command.Item key={`${keys} ${label}`} className="popup-item" value={`${label} ${keys}`} onSelect={go(run)}>
+          <CornerDownRight aria-hidden />
+          {label}
+          <kbd>{keys}</kbd>
+        </Command.Item>
+      ))}
+    </Command.Group>
   );
 }
 

@@ -16,40 +16,23 @@ export function Preferences(): ReactNode {
   const { session } = useApi();
   const chosenTheme = useSyncExternalStore(theme.subscribe, theme.get);
   const chosenLanguage = useLanguage();
-  const iconButton = (label: string, icon: ReactNode): React.JSX.Element => (
-    <Button look="ghost" icon aria-label={label} title={label}>
-      {icon}
-    </Button>
-  );
   return (
     <>
-      <Menu
-        side="top"
-        trigger={iconButton(t.theme.label, <SunMoon aria-hidden />)}
-        groups={[
-          {
-            label: t.theme.label,
-            items: THEMES.map((value) => ({
-              label: t.theme[value],
-              isChosen: value === chosenTheme,
-              onSelect: () => chooseTheme(value),
-            })),
-          },
-        ]}
+      <Choice
+        label={t.theme.label}
+        icon={<SunMoon aria-hidden />}
+        values={THEMES}
+        names={t.theme}
+        chosen={chosenTheme}
+        onChoose={chooseTheme}
       />
-      <Menu
-        side="top"
-        trigger={iconButton(t.language.label, <Languages aria-hidden />)}
-        groups={[
-          {
-            label: t.language.label,
-            items: CHOICES.map((value) => ({
-              label: t.language[value],
-              isChosen: value === chosenLanguage,
-              onSelect: () => chooseLanguage(value),
-            })),
-          },
-        ]}
+      <Choice
+        label={t.language.label}
+        icon={<Languages aria-hidden />}
+        values={CHOICES}
+        names={t.language}
+        chosen={chosenLanguage}
+        onChoose={chooseLanguage}
       />
       {session.hasToken ? (
         <Button
@@ -63,5 +46,34 @@ export function Preferences(): ReactNode {
         </Button>
       ) : null}
     </>
+  );
+}
+
+interface ChoiceProps<Value extends string> {
+  readonly label: string;
+  readonly icon: ReactNode;
+  readonly values: readonly Value[];
+  readonly names: Readonly<Record<Value, string>>;
+  readonly chosen: Value;
+  readonly onChoose: (value: Value) => void;
+}
+
+function Choice<Value extends string>(props: ChoiceProps<Value>): ReactNode {
+  const { label, icon, values, names, chosen, onChoose } = props;
+  const items = values.map((value) => ({
+    label: names[value],
+    isChosen: value === chosen,
+    onSelect: () => onChoose(value),
+  }));
+  return (
+    <Menu
+      side="top"
+      trigger={
+        <Button look="ghost" icon aria-label={label} title={label}>
+          {icon}
+        </Button>
+      }
+      groups={[{ label, items }]}
+    />
   );
 }

@@ -4,6 +4,7 @@ import { createSignal, type Signal } from "../api/signal.ts";
 import { en, type Messages } from "./messages.ts";
 import { agents } from "./zh/agents.ts";
 import { approvals } from "./zh/approvals.ts";
+import { branches } from "./zh/branches.ts";
 import { common } from "./zh/common.ts";
 import { form } from "./zh/form.ts";
 import { overview } from "./zh/overview.ts";
@@ -19,6 +20,7 @@ import { session } from "./zh/session.ts";
 const zh: Messages = {
   agents,
   approvals,
+  branches,
   common,
   form,
   overview,

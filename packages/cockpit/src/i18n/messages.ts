@@ -4,6 +4,7 @@
 
 import { agents } from "./en/agents.ts";
 import { approvals } from "./en/approvals.ts";
+import { branches } from "./en/branches.ts";
 import { common } from "./en/common.ts";
 import { form } from "./en/form.ts";
 import { overview } from "./en/overview.ts";
@@ -19,6 +20,7 @@ import { session } from "./en/session.ts";
 export const en = {
   agents,
   approvals,
+  branches,
   common,
   form,
   overview,

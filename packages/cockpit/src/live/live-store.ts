@@ -151,6 +151,7 @@ export class LiveStore {
         return;
       case "promoted":
       case "truncated":
+      case "moment":
       case "state":
       case "promise":
       case "overflow":

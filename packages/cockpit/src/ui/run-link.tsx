@@ -18,9 +18,22 @@ export function targetText({ service, key, handler }: Omit<Target, "key"> & { re
   return key === null || key === undefined ? `${service}/${handler}` : `${service}/${key}/${handler}`;
 }
 
-export function RunLink({ id, children }: { readonly id: RunId; readonly children?: ReactNode }): ReactNode {
+export interface RunLinkProps {
+  readonly id: RunId;
+  /** The one that is shown. */
+  readonly entry?: number;
+  readonly children?: ReactNode;
+}
+
+export function RunLink({ id, entry, children }: RunLinkProps): ReactNode {
   return (
-    <Link className="run-link" to="/runs/$run" params={{ run: id }} title={id}>
+    <Link
+      className="run-link"
+      to="/runs/$run"
+      params={{ run: id }}
+      search={entry === undefined ? {} : { entry }}
+      title={id}
+    >
       {children ?? shortId(id)}
     </Link>
   );

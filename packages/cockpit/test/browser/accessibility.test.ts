@@ -8,7 +8,7 @@ import { startScriptedProvider, type ScriptedProvider } from "perdure/testing";
 import type { Page } from "playwright-core";
 import { Cockpit, DESKTOP_PX, PHONE_PX } from "../support/cockpit.ts";
 import { obedient, scriptedModelEnv } from "../support/model.ts";
-import { DESK, RESEARCH } from "../support/server.ts";
+import { DESK, KEEPER, RESEARCH } from "../support/server.ts";
 import { seed, VIEWS, type Seeded } from "../support/views.ts";
 import { useWorld } from "../support/world.ts";
 
@@ -18,7 +18,7 @@ let provider: ScriptedProvider;
 let seeded: Seeded;
 const world = useWorld(async () => {
   provider = await startScriptedProvider({ script: obedient });
-  return { files: [RESEARCH, DESK], env: scriptedModelEnv(provider) };
+  return { files: [RESEARCH, DESK, KEEPER], env: scriptedModelEnv(provider) };
 });
 beforeAll(async () => {
   seeded = await seed(world.server, { name: "lamps", text: "The lamps are lit at dusk." });
@@ -112,6 +112,34 @@ describe("what opens over a view is accessible,", () => {
     await opened(".palette");
     await cockpit.press("?");
     await opened(".dialog");
+  });
+
+  test.each([
+    ["light", "en"],
+    ["dark", "zh"],
+  ] as const)("a fork and a rewind as well, %s and %s", async (theme, language) => {
+    const cockpit = await world.open(`/runs/${seeded.imaged}?act=fork&at=0`, { theme, language, width: PHONE_PX });
+    const { page } = cockpit;
+    for (const at of [
+      "act=fork&at=0",
+      "act=fork&at=1",
+      "act=fork&at=99",
+      "act=rewind&at=0",
+      `entry=${seeded.moment}&act=rewind`,
+    ]) {
+      await cockpit.goto(`/runs/${seeded.imaged}?${at}`);
+      await page.locator(".dialog .entry-field").waitFor();
+      expect(await violations(page, { within: ".dialog" }), at).toEqual([]);
+      expect(await tooWidePx(page), at).toBe(0);
+    }
+    await cockpit.goto(`/runs/${seeded.imaged}?entry=${seeded.moment}`);
+    await page.locator(".moment").waitFor();
+    await cockpit.press("M");
+    await page.locator(".moment-form").waitFor();
+    expect(await violations(page), "naming a moment").toEqual([]);
+    await page.locator(".moment-mark").focus();
+    await page.locator(".moment-tip").waitFor();
+    expect(await violations(page), "what a mark says").toEqual([]);
   });
 
   test("so is the bar of a selection, and what is still loading", async () => {

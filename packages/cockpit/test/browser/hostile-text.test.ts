@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { Cockpit, DESKTOP_PX, PHONE_PX } from "../support/cockpit.ts";
 import { CORPUS, EVERYTHING, NAME, UNSEEN } from "../support/corpus.ts";
 import { obedient, scriptedModelEnv } from "../support/model.ts";
-import { DESK, RESEARCH } from "../support/server.ts";
+import { DESK, KEEPER, RESEARCH } from "../support/server.ts";
 import { seed, VIEWS, type Seeded } from "../support/views.ts";
 import { useWorld } from "../support/world.ts";
 
@@ -15,7 +15,7 @@ let provider: ScriptedProvider;
 let seeded: Seeded;
 const world = useWorld(async () => {
   provider = await startScriptedProvider({ script: obedient });
-  return { files: [RESEARCH, DESK], env: scriptedModelEnv(provider) };
+  return { files: [RESEARCH, DESK, KEEPER], env: scriptedModelEnv(provider) };
 });
 beforeAll(async () => {
   seeded = await seed(world.server, { name: NAME, text: EVERYTHING });

@@ -14,6 +14,9 @@ async function gate(name: string): Promise<void> {
   while (!existsSync(join(GATES, name))) await later(LOOK_EVERY_MS);
 }
 
+/** What a handler must not branch on. */
+const BEGUN = new Set<string>();
+
 interface Leaf {
   readonly name: string;
 }
@@ -59,6 +62,22 @@ export const desk = service("desk", {
   /** A step of the name that it is given, with a result that it is given. */
   async echo(ctx, input: { readonly name: string; readonly value: unknown }) {
     return ctx.step(input.name, () => input.value);
+  },
+
+  /** Asks for another step than the recorded one whenever it runs again. */
+  async drifts(ctx, input: { readonly recorded: string; readonly now: string }) {
+    await ctx.step("greet", () => "hello");
+    const hasRun = BEGUN.has(ctx.runId);
+    BEGUN.add(ctx.runId);
+    await ctx.step(hasRun ? input.now : input.recorded, () => "charged");
+    return ctx.signal<string>("go");
+  },
+
+  /** The note that a fork is given, or what everybody is told. */
+  async chooses(ctx) {
+    await ctx.step("look around", () => "looked");
+    const word = await Promise.race([ctx.signal<string>("perdure.fork"), ctx.signal<string>("go")]);
+    return ctx.step("take", () => word);
   },
 
   async fails(_, input: { readonly message: string }) {

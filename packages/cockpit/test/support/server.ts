@@ -16,6 +16,8 @@ const BIN = join(ROOT, "packages", "perdure", "bin", "perdure.mjs");
 export const RESEARCH: string = join(ROOT, "examples", "research", "src", "main.ts");
 /** Handlers that wait, fail, branch and say whatever they are told to. */
 export const DESK: string = fileURLToPath(new URL("./desk.ts", import.meta.url));
+/** One that is remembered by images. */
+export const KEEPER: string = fileURLToPath(new URL("./keeper.ts", import.meta.url));
 const KEPT_ERROR_CHARS = 8_000;
 
 export interface ServerOptions {
@@ -124,6 +126,10 @@ export class Server {
     return this.#ask(`${this.url}${path}`, body ?? null);
   }
 
+  patch<Answer>(path: string, body: unknown): Promise<Answer> {
+    return this.#ask(`${this.url}${path}`, body, "PATCH");
+  }
+
   /** Starts a run, and gives its id. */
   async send(path: string, input?: unknown): Promise<string> {
     return (await this.#ask<{ readonly runId: string }>(`${this.ingress}/${path}/send`, input ?? null)).runId;
@@ -138,10 +144,10 @@ export class Server {
     return (await this.get<{ readonly run: { readonly status: string } }>(`/runs/${run}`)).run.status;
   }
 
-  async #ask<Answer>(url: string, body?: unknown): Promise<Answer> {
+  async #ask<Answer>(url: string, body?: unknown, method = body === undefined ? "GET" : "POST"): Promise<Answer> {
     const { token } = this.#options;
     const response = await fetch(url, {
-      method: body === undefined ? "GET" : "POST",
+      method,
       headers: {
         "content-type": "application/json",
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

@@ -17,20 +17,28 @@ export interface Seeded {
   readonly failed: string;
   readonly told: string;
   readonly tree: string;
+  /** It took another way than its journal. */
+  readonly drifted: string;
+  /** It has an image, with a name. */
+  readonly imaged: string;
+  readonly moment: number;
+  readonly fork: string;
   readonly turn: string;
   readonly approval: string;
   readonly session: string;
 }
 
-/** Over the desk and the research example with an obedient model. */
+/** Over the desk, the keeper and the research example with an obedient model. */
 export async function seed(server: Server, { name, text }: Words): Promise<Seeded> {
   const key = encodeURIComponent(name);
-  const [waiting, paused, failed, told, tree] = await Promise.all([
+  const [waiting, paused, failed, told, tree, drifted, imaged] = await Promise.all([
     server.send("desk/waits", { before: name }),
     server.send("desk/pauses", { name, message: text }),
     server.send("desk/fails", { message: text }),
     server.send("desk/echo", { name, value: { [name]: text, list: [text, 1, null], deep: { deeper: { text } } } }),
     server.send("desk/trunk", { name }),
+    server.send("desk/drifts", { recorded: name, now: `${name} ${text}` }),
+    server.send(`keeper/${key}/listen`),
   ]);
   await server.call(`shelf/${key}/put`, { name, value: { text } });
   for (let holder = 0; holder < 2; holder += 1) await server.send(`shelf/${key}/hold`); // One queues behind the other.
@@ -42,7 +50,27 @@ export async function seed(server: Server, { name, text }: Words): Promise<Seede
   await eventually(() => server.statusOf(failed), "failed");
   await eventually(async () => (await openApprovals(server)).length, 1);
   const [approval = ""] = await openApprovals(server);
-  return { waiting, paused, failed, told, tree, turn, approval, session: name };
+  await diverge(server, drifted);
+  const moment = await firstImage(server, imaged);
+  await server.patch(`/runs/${imaged}/moments/${moment}`, { name });
+  const { runId: fork } = await server.post<{ readonly runId: string }>(`/runs/${imaged}/fork`, { at: moment });
+  return { waiting, paused, failed, told, tree, drifted, imaged, moment, fork, turn, approval, session: name };
+}
+
+/** A run of `desk/drifts` is replayed. */
+export async function diverge(server: Server, run: string): Promise<void> {
+  await eventually(() => server.statusOf(run), "suspended");
+  await server.post(`/runs/${run}/pause`);
+  await server.post(`/runs/${run}/resume`);
+  await eventually(() => server.statusOf(run), "paused");
+}
+
+/** The entry of the newest image, once there is one that has seen as much. */
+export async function firstImage(server: Server, run: string, from = 1): Promise<number> {
+  const moments = async (): Promise<readonly { readonly entry: number }[]> =>
+    (await server.get<{ readonly moments: readonly { readonly entry: number }[] }>(`/runs/${run}/moments`)).moments;
+  await eventually(async () => ((await moments()).at(-1)?.entry ?? 0) >= from, true);
+  return (await moments()).at(-1)?.entry ?? 0;
 }
 
 async function openApprovals(server: Server): Promise<readonly string[]> {
@@ -71,6 +99,9 @@ export const VIEWS: readonly View[] = [
   { name: "a run that failed", path: ({ failed }) => `/runs/${failed}`, sign: ".failure" },
   { name: "an entry", path: ({ told }) => `/runs/${told}?entry=1&scale=compact`, sign: ".entry .payload" },
   { name: "input and result", path: ({ told }) => `/runs/${told}?tab=data`, sign: ".run-data .payload" },
+  { name: "a divergence", path: ({ drifted }) => `/runs/${drifted}`, sign: ".divergence" },
+  { name: "a moment", path: ({ imaged, moment }) => `/runs/${imaged}?entry=${moment}`, sign: ".entry .moment" },
+  { name: "a fork", path: ({ fork }) => `/runs/${fork}`, sign: ".facts a[title^=run_]" },
   { name: "a tree", path: ({ tree }) => `/runs/${tree}?tab=children`, sign: ".tree-row" },
   { name: "a key's state", path: ({ turn }) => `/runs/${turn}?tab=state`, sign: ".run-data .payload" },
   { name: "a turn of an agent", path: ({ turn }) => `/runs/${turn}`, sign: ".waits" },

@@ -23,6 +23,11 @@ const POLICY: ImagePolicy = {
   tailRunMs: 0,
 };
 
+interface StartFrom {
+  readonly entry: number;
+  readonly bytes: Uint8Array;
+}
+
 class Bench {
   readonly said: FromThread[] = [];
   readonly thread: IsolateThread;
@@ -44,12 +49,12 @@ class Bench {
     this.thread.hear({ type: "base", base: loaded.base });
   }
 
-  start(attempt: number, handler: string, input: unknown = null): void {
+  start(attempt: number, handler: string, input: unknown = null, image: StartFrom | null = null): void {
     this.thread.hear({
       type: "start",
       attempt,
       base: loaded.base.hash,
-      image: null,
+      image,
       start: {
         run: RUN_ID,
         service: "traps",
@@ -137,6 +142,18 @@ describe("an instance that waits is let go", () => {
     expect([bench.heard(1), bench.heard(2)]).toEqual([[], []]);
     bench.start(3, "patient");
     expect([bench.heard(1), bench.heard(2), bench.heard(3)]).toEqual([[], ["suspend", "released"], []]);
+  });
+
+  test("having seen its image: own commands that nobody told it of stand before, and are not missed", () => {
+    const bench = new Bench({ everyEntries: 1 });
+    bench.start(1, "patient");
+    bench.signal(1, 1);
+    const image = bench.said.find((message) => message.type === "image")?.image;
+    expect(image?.entry).toBe(1);
+    bench.start(2, "patient", null, { entry: 5, bytes: image?.bytes ?? new Uint8Array(0) });
+    bench.thread.hear({ type: "yield", attempt: 2 });
+    const words = bench.said.flatMap((message) => (message.type === "said" ? message.messages : []));
+    expect(words.at(-1)).toMatchObject({ type: "suspend", entriesSeen: 5 });
   });
 
   test("to make room, also as soon as one waits", () => {

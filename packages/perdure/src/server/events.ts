@@ -8,8 +8,8 @@
 // V3. `id:` is the change's number; it comes back as Last-Event-ID. A reader gets one at once, so that it can also resume
 //     when nothing had happened yet.
 //
-// The feed names an entry's run by number only; names are kept here, and looked up where they are not known yet. A reader
-// that waits for a lookup, or for its connection, lets its queue grow, never the order change.
+// The feed names the run of an entry or a moment by number only; names are kept here, and looked up where they are not known
+// yet. A reader that waits for a lookup, or for its connection, lets its queue grow, never the order change.
 
 import type { ServerResponse } from "node:http";
 import type { Change, NumberedChange, Subscription } from "@perdure/host";
@@ -104,6 +104,7 @@ class RunNames {
         this.learn({ seq: change.run.seq, id: change.run.id, service: change.run.service });
         return this.#bySeq.get(change.run.seq);
       case "entry":
+      case "moment":
         return this.#bySeq.get(change.seq);
       case "promoted":
       case "deleted":
@@ -117,7 +118,7 @@ class RunNames {
 
   /** From the store. Null: the run is gone. */
   async find(runtime: ServedRuntime, change: Change): Promise<RunName | null> {
-    if (change.type === "entry") {
+    if (change.type === "entry" || change.type === "moment") {
       const [run] = await runtime.reader.runs({ order: "oldest", cursor: change.seq - 1, limit: 1 });
       if (run === undefined || run.seq !== change.seq) return null;
       this.learn(run);
@@ -259,7 +260,7 @@ function drained(res: ServerResponse): Promise<void> {
   });
 }
 
-/** Null: an entry of a run that is gone. */
+/** Null: an entry, or a moment, of a run that is gone. */
 function eventOf(change: Change, name: RunName | null): ApiEvent | null {
   const at = instantText(change.at);
   switch (change.type) {
@@ -269,6 +270,8 @@ function eventOf(change: Change, name: RunName | null): ApiEvent | null {
       return name === null
         ? null
         : { type: "entry", at, runId: name.id, entry: entryView(name.id, change.entry, EVENT_PAYLOAD_BYTES_MAX) };
+    case "moment":
+      return name === null ? null : { type: "moment", at, runId: name.id, entry: change.entry, name: change.name };
     case "promoted":
     case "deleted":
       return { type: change.type, at, runId: change.run };

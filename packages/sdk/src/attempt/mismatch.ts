@@ -150,13 +150,16 @@ function describeRef(ref: RunRef): string {
 /** Functions of the SDK between the place where the stack is captured and the user's code. */
 const OURS =
   /\b(?:captureStack|ReplayAttempt|HandlerContext|TargetCalls\w*|RunReference|ChildReference|signalRun|cancelRun|WorkflowPromiseReference|StreamReference|SignalIterator)\b|\bProxy\.<anonymous>/;
+const PRIVATE = /^\s*at (?:async )?#/;
 const FRAMES_MAX = 25;
 
 /** Where in user code the SDK was called, from a stack that was captured inside of it. V8's and QuickJS' form. */
 export function callerPosition(stack: string | undefined): string | undefined {
   const frames = (stack ?? "").split("\n").filter((line) => /^\s*at /.test(line));
-  const frame = frames.find((line) => !OURS.test(line));
-  return frame?.trim().slice("at ".length);
+  // V8 names a private method without its class: those between two of ours are ours, the user's stand after them.
+  const others = frames.findIndex((line) => !OURS.test(line) && !PRIVATE.test(line));
+  const ours = frames.slice(0, others < 0 ? frames.length : others).findLastIndex((line) => OURS.test(line));
+  return frames[ours + 1]?.trim().slice("at ".length);
 }
 
 export function captureStack(): string | undefined {

@@ -1,9 +1,9 @@
 // One entry in full: what was asked for, what came back, the tries in between.
 
 import { useQuery } from "@tanstack/react-query";
-import { RotateCcw, X } from "lucide-react";
+import { CornerUpLeft, GitFork, RotateCcw, X } from "lucide-react";
 import { useState, type ReactNode } from "react";
-import type { CommandView, EntryView, KeptView, RunSummary } from "@perdure/protocol";
+import type { CommandView, EntryView, KeptView, MomentView, RunSummary } from "@perdure/protocol";
 import { useApi } from "../../app/app-context.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { Button } from "../../ui/button.tsx";
@@ -13,8 +13,12 @@ import { Badge } from "../../ui/status-badge.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { visibleLine } from "../../ui/visible-text.ts";
 import { entryWords } from "./entry-words.ts";
+import { Fact } from "./fact.tsx";
+import { MomentPart } from "./moment-part.tsx";
+import { endOfRow } from "./moments.ts";
 import { ActionDialog } from "./run-actions.tsx";
 import { FailureText } from "./run-problem.tsx";
+import type { BranchAct } from "./run-search.ts";
 import type { Row } from "./timeline-layout.ts";
 import { wholeEntry } from "./whole-entry.ts";
 
@@ -24,10 +28,12 @@ const ALL_BYTES = 33_554_432;
 export interface EntryPanelProps {
   readonly run: RunSummary;
   readonly row: Row;
+  readonly moments: readonly MomentView[];
   readonly onClose: () => void;
+  readonly onAct: (act: BranchAct, at: number) => void;
 }
 
-export function EntryPanel({ run, row, onClose }: EntryPanelProps): ReactNode {
+export function EntryPanel({ run, row, moments, onClose, onAct }: EntryPanelProps): ReactNode {
   const t = useMessages();
   const format = useFormat();
   const [isRestarting, setRestarting] = useState(false);
@@ -38,15 +44,28 @@ export function EntryPanel({ run, row, onClose }: EntryPanelProps): ReactNode {
         <h2 className="cut">
           <span className="dim">{format.number(row.index)}</span> {verb} {visibleLine(about)}
         </h2>
-        <Button look="ghost" size="s" onClick={() => setRestarting(true)}>
-          <RotateCcw aria-hidden />
-          {t.run.restartFromHere}
-        </Button>
         <Button look="ghost" size="s" icon aria-label={t.run.entry.close} onClick={onClose}>
           <X aria-hidden />
         </Button>
       </header>
+      <div className="entry-actions">
+        <Button size="s" onClick={() => onAct("fork", endOfRow(row))}>
+          <GitFork aria-hidden />
+          {t.branches.fork}
+        </Button>
+        <Button size="s" onClick={() => onAct("rewind", endOfRow(row))}>
+          <CornerUpLeft aria-hidden />
+          {t.branches.rewind}
+        </Button>
+        <Button look="ghost" size="s" onClick={() => setRestarting(true)}>
+          <RotateCcw aria-hidden />
+          {t.run.restartFromHere}
+        </Button>
+      </div>
       <div className="entry-body">
+        {moments.map((moment) => (
+          <MomentPart key={moment.entry} run={run.id} moment={moment} />
+        ))}
         <EntryFacts row={row} />
         <EntryData run={run} row={row} />
         <Tries row={row} />
@@ -94,15 +113,6 @@ function EntryFacts({ row }: { readonly row: Row }): ReactNode {
       )}
       {command?.atMostOnce === true ? <Badge tone="grey">{t.entry.atMostOnce}</Badge> : null}
     </dl>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

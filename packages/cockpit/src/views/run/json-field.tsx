@@ -10,10 +10,11 @@ export interface JsonField {
   readonly field: (label: string) => ReactNode;
 }
 
-export function useJsonField(): JsonField {
+/** @param initial what stands in it at first. */
+export function useJsonField(initial = ""): JsonField {
   const t = useMessages().run.waits;
   const id = useId();
-  const [text, setText] = useState("");
+  const [text, setText] = useState(initial);
   const [problem, setProblem] = useState<string | null>(null);
   const read: JsonField["read"] = () => {
     if (text.trim() === "") return { value: undefined };

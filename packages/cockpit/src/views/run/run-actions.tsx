@@ -1,16 +1,18 @@
 // What can be done with a run, as its status allows. Each is asked once more, with the command line that does the same.
 
-import { Ban, CircleX, Ellipsis, Pause, Play, RotateCcw, Trash2 } from "lucide-react";
+import { Ban, CircleX, CornerUpLeft, Ellipsis, GitFork, Pause, Play, RotateCcw, Trash2 } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { isFinished, type ActionAnswer, type RunStatus, type RunSummary } from "@perdure/protocol";
 import { path } from "../../api/client.ts";
 import { useApi } from "../../app/app-context.ts";
 import { useMessages } from "../../i18n/use-messages.ts";
+import { useHotkeys } from "../../keys/use-hotkeys.ts";
 import { Button } from "../../ui/button.tsx";
 import { CommandLine } from "../../ui/copy-button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Menu, type MenuItem } from "../../ui/menu.tsx";
 import { say, sayFailure } from "../../ui/toasts.tsx";
+import type { BranchAct } from "./run-search.ts";
 
 type Action = "cancel" | "kill" | "pause" | "resume" | "restart" | "purge";
 
@@ -44,8 +46,14 @@ function actionsFor(status: RunStatus): readonly Action[] {
   }
 }
 
-export function RunActions({ run }: { readonly run: RunSummary }): ReactNode {
+export interface RunActionsProps {
+  readonly run: RunSummary;
+  readonly onAct: (act: BranchAct) => void;
+}
+
+export function RunActions({ run, onAct }: RunActionsProps): ReactNode {
   const t = useMessages().run.actions;
+  const branches = useBranchItems(run, onAct);
   const [asked, setAsked] = useState<Action | null>(null);
   const [first, ...others] = actionsFor(run.status);
   const items = others.map(
@@ -71,11 +79,25 @@ export function RunActions({ run }: { readonly run: RunSummary }): ReactNode {
             <Ellipsis aria-hidden />
           </Button>
         }
-        groups={[{ items }]}
+        groups={[{ items: branches }, { items }]}
       />
       {asked === null ? null : <ActionDialog run={run} action={asked} onClose={() => setAsked(null)} />}
     </>
   );
+}
+
+/** A run that has not begun has nothing to go back to. */
+function useBranchItems({ status }: RunSummary, onAct: (act: BranchAct) => void): readonly MenuItem[] {
+  const t = useMessages().branches;
+  const canRewind = status !== "scheduled" && status !== "queued";
+  useHotkeys([
+    { keys: "f", label: t.fork, run: () => onAct("fork") },
+    ...(canRewind ? [{ keys: "w", label: t.rewind, run: () => onAct("rewind") }] : []),
+  ]);
+  return [
+    { label: t.fork, icon: <GitFork aria-hidden />, onSelect: () => onAct("fork") },
+    { label: t.rewind, icon: <CornerUpLeft aria-hidden />, isDisabled: !canRewind, onSelect: () => onAct("rewind") },
+  ];
 }
 
 export interface ActionDialogProps {

@@ -2,7 +2,7 @@
 
 import { useQueries } from "@tanstack/react-query";
 import { useMemo, type ReactNode } from "react";
-import type { EntryView, RunDetail, RunSummary } from "@perdure/protocol";
+import type { EntryView, MomentView, RunDetail, RunSummary } from "@perdure/protocol";
 import { useApi } from "../../app/app-context.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { mayHideUsage, sumUsage } from "../../live/model-usage.ts";
@@ -11,7 +11,10 @@ import { RunLink, TargetName } from "../../ui/run-link.tsx";
 import { Badge, StatusBadge } from "../../ui/status-badge.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { visibleLine } from "../../ui/visible-text.ts";
+import { Fact } from "./fact.tsx";
 import { RunActions } from "./run-actions.tsx";
+import { RunMemory } from "./run-memory.tsx";
+import type { BranchAct } from "./run-search.ts";
 import { wholeEntry } from "./whole-entry.ts";
 
 /** Long answers are read one by one, and so many of them. */
@@ -22,9 +25,11 @@ export interface RunHeaderProps {
   readonly run: RunSummary;
   readonly detail: RunDetail;
   readonly entries: readonly EntryView[];
+  readonly moments: readonly MomentView[];
+  readonly onAct: (act: BranchAct) => void;
 }
 
-export function RunHeader({ run, detail, entries }: RunHeaderProps): ReactNode {
+export function RunHeader({ run, detail, entries, moments, onAct }: RunHeaderProps): ReactNode {
   const t = useMessages().run;
   return (
     <header className="run-head">
@@ -33,25 +38,23 @@ export function RunHeader({ run, detail, entries }: RunHeaderProps): ReactNode {
         <h1>
           <TargetName of={run} />
         </h1>
-        <RunActions run={run} />
+        <RunActions run={run} onAct={onAct} />
       </div>
       <div className="run-id">
         <code className="cut">{run.id}</code>
         <CopyButton text={run.id} />
         {detail.live && run.status !== "running" ? <Badge tone="grey">{t.facts.live}</Badge> : null}
       </div>
-      <Facts run={run} entries={entries} count={Math.max(detail.entries, entries.length)} />
+      <Facts run={run} entries={entries} moments={moments} count={Math.max(detail.entries, entries.length)} />
     </header>
   );
 }
 
-interface FactsProps {
-  readonly run: RunSummary;
-  readonly entries: readonly EntryView[];
+interface FactsProps extends Pick<RunHeaderProps, "run" | "entries" | "moments"> {
   readonly count: number;
 }
 
-function Facts({ run, entries, count }: FactsProps): ReactNode {
+function Facts({ run, entries, moments, count }: FactsProps): ReactNode {
   const t = useMessages();
   const facts = t.run.facts;
   return (
@@ -76,18 +79,20 @@ function Facts({ run, entries, count }: FactsProps): ReactNode {
         </Fact>
       )}
       {run.generation === 0 ? null : <Fact name={facts.restarts}>{run.generation}</Fact>}
-      {run.deployment === null ? null : <Fact name={facts.deployment}>{visibleLine(run.deployment)}</Fact>}
+      {run.forkedFrom === null ? null : <ForkOrigin {...run.forkedFrom} />}
+      <RunMemory run={run} moments={moments} count={count} />
       {run.idempotencyKey === null ? null : <Fact name={facts.idempotencyKey}>{visibleLine(run.idempotencyKey)}</Fact>}
     </dl>
   );
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
+function ForkOrigin({ runId, entry }: NonNullable<RunSummary["forkedFrom"]>): ReactNode {
+  const t = useMessages().branches;
+  const format = useFormat();
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <Fact name={t.forkedFrom}>
+      <RunLink id={runId} {...(entry === 0 ? {} : { entry })} /> {t.atEntry(format.number(entry))}
+    </Fact>
   );
 }
 

@@ -15,13 +15,16 @@ import { Children } from "./children.tsx";
 import { RunData } from "./run-data.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { RunProblem } from "./run-problem.tsx";
-import type { RunSearch, RunTab } from "./run-search.ts";
+import { RunBranch } from "./run-branch.tsx";
+import type { BranchAct, RunSearch, RunTab } from "./run-search.ts";
 import { KeyState } from "./key-state.tsx";
 import { Streams } from "./streams.tsx";
 import { TimelineView } from "./timeline-view.tsx";
 import { useJournal } from "./use-journal.ts";
+import { useMoments } from "./use-moments.ts";
 import { Waits } from "./waits.tsx";
 import "./run.css";
+import "./branches.css";
 
 const route = getRouteApi("/runs/$run");
 /** What a run waits for is asked of the server, at most this often. */
@@ -84,6 +87,7 @@ function concerns(event: ApiEvent, id: RunId): boolean {
     case "deleted":
     case "truncated":
       return event.runId === id;
+    case "moment":
     case "state":
     case "promise":
     case "reset":
@@ -96,18 +100,25 @@ function Run({ detail }: { readonly detail: RunDetail }): ReactNode {
   const t = useMessages();
   const run = useLiveRun(detail.run);
   const journal = useJournal(detail.run.id);
+  const moments = useMoments(run);
   const search = route.useSearch();
   const navigate = useNavigate();
   const go = (next: RunSearch): void =>
     void navigate({ to: "/runs/$run", params: { run: run.id }, search: next, replace: true });
+  const act = (name: BranchAct, at?: number): void => {
+    const { at: _, ...rest } = search;
+    go({ ...rest, act: name, ...(at === undefined ? {} : { at }) });
+  };
+  const known = { ...detail, run: { ...detail.run, ...run } };
   useHotkeys([{ keys: "u", label: t.common.keys.back, run: () => void navigate({ to: "/runs", search: {} }) }]);
   return (
     <div className="page run-page">
-      <RunHeader run={run} detail={detail} entries={journal.entries} />
-      <RunProblem run={run} />
+      <RunHeader run={run} detail={detail} entries={journal.entries} moments={moments} onAct={act} />
+      <RunBranch run={known.run} journal={journal} moments={moments} search={search} onSearch={go} />
+      <RunProblem run={run} entries={journal.entries} onAct={act} />
       <Waits run={run} waits={detail.waits} />
       <Tabs id={run.id} tab={search.tab ?? null} />
-      <Tab search={search} go={go} detail={{ ...detail, run: { ...detail.run, ...run } }} journal={journal} />
+      <Tab search={search} go={go} onAct={act} detail={known} journal={journal} moments={moments} />
     </div>
   );
 }
@@ -115,14 +126,25 @@ function Run({ detail }: { readonly detail: RunDetail }): ReactNode {
 interface TabProps {
   readonly search: RunSearch;
   readonly go: (search: RunSearch) => void;
+  readonly onAct: (act: BranchAct, at: number) => void;
   readonly detail: RunDetail;
+  readonly moments: ReturnType<typeof useMoments>;
   readonly journal: ReturnType<typeof useJournal>;
 }
 
-function Tab({ search, go, detail, journal }: TabProps): ReactNode {
+function Tab({ search, go, onAct, detail, journal, moments }: TabProps): ReactNode {
   switch (search.tab) {
     case undefined:
-      return <TimelineView run={detail.run} journal={journal} search={search} onSearch={go} />;
+      return (
+        <TimelineView
+          run={detail.run}
+          journal={journal}
+          moments={moments}
+          search={search}
+          onSearch={go}
+          onAct={onAct}
+        />
+      );
     case "data":
       return <RunData run={detail.run} />;
     case "children":

@@ -1,27 +1,36 @@
-// Why a run needs a person, or ended badly: the failure in its own words, a divergence as a diff, an unknown effect with the
-// question what became of it.
+// Why a run needs a person, or ended badly: the failure in its own words, a divergence as a diff with the ways on, an unknown
+// effect with the question what became of it.
 
 import { useState, type ReactNode } from "react";
-import type { ActionAnswer, Failure, RunId, RunSummary, SettleRequest } from "@perdure/protocol";
+import type { ActionAnswer, EntryView, Failure, RunId, RunSummary, SettleRequest } from "@perdure/protocol";
 import { path } from "../../api/client.ts";
 import { useApi } from "../../app/app-context.ts";
 import { useMessages } from "../../i18n/use-messages.ts";
 import { Button } from "../../ui/button.tsx";
 import { say, sayFailure } from "../../ui/toasts.tsx";
 import { visibleText } from "../../ui/visible-text.ts";
+import { DivergenceDiff, divergenceOf, WaysOn } from "./divergence.tsx";
 import { useJsonField } from "./json-field.tsx";
+import type { BranchAct } from "./run-search.ts";
 
 const UNKNOWN_EFFECT = "P0011";
-const DIVERGED = "P0016";
 
-export function RunProblem({ run }: { readonly run: RunSummary }): ReactNode {
+export interface RunProblemProps {
+  readonly run: RunSummary;
+  readonly entries: readonly EntryView[];
+  readonly onAct: (act: BranchAct, at: number) => void;
+}
+
+export function RunProblem({ run, entries, onAct }: RunProblemProps): ReactNode {
   const t = useMessages().run.paused;
+  const divergence = run.pausedBy === null ? null : divergenceOf(run.pausedBy);
   if (run.status === "paused")
     return (
       <section className="notice" data-tone="orange">
         <h2>{t.title}</h2>
         {run.pausedBy === null ? null : <FailureText failure={run.pausedBy} />}
         {run.pausedBy?.errorCode === UNKNOWN_EFFECT ? <Settle run={run.id} failure={run.pausedBy} /> : null}
+        {divergence === null ? null : <WaysOn run={run} entries={entries} divergence={divergence} onAct={onAct} />}
       </section>
     );
   if (run.failure !== null)
@@ -52,7 +61,7 @@ export function FailureText({ failure }: { readonly failure: Failure }): ReactNo
         {visibleText(head)}
       </p>
       {diff !== null ? (
-        <Diff {...diff} />
+        <DivergenceDiff {...diff} />
       ) : rest.length > 0 ? (
         <p className="text-data">{visibleText(rest.join("\n"))}</p>
       ) : null}
@@ -61,39 +70,6 @@ export function FailureText({ failure }: { readonly failure: Failure }): ReactNo
           <summary>{t.stack}</summary>
           <p className="text-data">{visibleText(failure.stack)}</p>
         </details>
-      )}
-    </div>
-  );
-}
-
-interface Divergence {
-  readonly recorded: string;
-  readonly now: string;
-  readonly position: string | undefined;
-}
-
-function divergenceOf({ errorCode, metadata }: Failure): Divergence | null {
-  const recorded = metadata?.["recorded"];
-  const now = metadata?.["now"];
-  if (errorCode !== DIVERGED || recorded === undefined || now === undefined) return null;
-  return { recorded, now, position: metadata?.["position"] };
-}
-
-/** What the journal has, and what the code asks for now. */
-function Diff({ recorded, now, position }: Divergence): ReactNode {
-  const t = useMessages().run.paused;
-  return (
-    <div className="diff">
-      <div data-tone="red">
-        <b>− {t.recorded}</b> <code>{visibleText(recorded)}</code>
-      </div>
-      <div data-tone="green">
-        <b>+ {t.now}</b> <code>{visibleText(now)}</code>
-      </div>
-      {position === undefined ? null : (
-        <p className="dim">
-          {t.at} <code>{visibleText(position)}</code>
-        </p>
       )}
     </div>
   );

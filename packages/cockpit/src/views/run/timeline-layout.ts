@@ -8,7 +8,14 @@
 // W3. The segments of a row follow each other without overlap.
 // W4. What is not over ends with the run, or goes on (`to` null).
 
-import { isFinished, type CommandType, type EntryView, type RunId, type RunSummary } from "@perdure/protocol";
+import {
+  COMPLETABLE,
+  isFinished,
+  type CommandType,
+  type EntryView,
+  type RunId,
+  type RunSummary,
+} from "@perdure/protocol";
 
 export type SegmentKind =
   /** It did something. */
@@ -109,7 +116,7 @@ function commandRow(
   const at = Date.parse(entry.at);
   const result = entry.result ?? completion?.result;
   const isGuessed = entry.command.type === "step" && entry.result !== undefined && completion === null;
-  const isOver = entry.result !== undefined || !TAKES_TIME.has(entry.command.type);
+  const isOver = entry.result !== undefined || !COMPLETABLE.has(entry.command.type);
   const from = isGuessed ? before : at;
   const to = completion !== null ? Date.parse(completion.at) : isOver ? at : end;
   const outcome: Outcome =
@@ -127,23 +134,6 @@ function commandRow(
     child: entry.child ?? null,
   };
 }
-
-/** What something later completes. */
-const TAKES_TIME: ReadonlySet<CommandType> = new Set<CommandType>([
-  "step",
-  "sleep",
-  "call",
-  "getQueue",
-  "getState",
-  "getStateKeys",
-  "getPromise",
-  "peekPromise",
-  "completePromise",
-  "attach",
-  "output",
-  "readStream",
-  "streamLength",
-]);
 
 const WAITS: ReadonlySet<CommandType> = new Set<CommandType>(["sleep", "call", "getPromise", "attach"]);
 

@@ -1,7 +1,8 @@
 // A row of the waterfall: what it is, when it was, how long it took.
 
-import { CircleAlert } from "lucide-react";
+import { CircleAlert, Diamond } from "lucide-react";
 import { memo, type ReactNode } from "react";
+import type { MomentView } from "@perdure/protocol";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import type { Tone } from "../../ui/status-badge.tsx";
 import { visibleLine } from "../../ui/visible-text.ts";
@@ -11,6 +12,8 @@ import type { Row, Segment, SegmentKind } from "./timeline-layout.ts";
 
 export interface TimelineRowProps {
   readonly row: Row;
+  /** Those that were taken at one of its entries. */
+  readonly moments: readonly MomentView[];
   readonly view: TimeView;
   readonly isChosen: boolean;
   readonly onChoose: () => void;
@@ -24,7 +27,7 @@ export const TONES: Readonly<Record<SegmentKind, Tone>> = {
 };
 
 export const TimelineRow = memo(
-  function TimelineRow({ row, view, isChosen, onChoose }: TimelineRowProps): ReactNode {
+  function TimelineRow({ row, moments, view, isChosen, onChoose }: TimelineRowProps): ReactNode {
     const t = useMessages();
     const format = useFormat();
     const { verb, about } = entryWords(row.entry, t);
@@ -47,11 +50,20 @@ export const TimelineRow = memo(
               {t.run.timeline.tries(row.retries.length + (row.outcome === "open" ? 0 : 1))}
             </span>
           ) : null}
+          {moments.map(({ entry, name }) => (
+            <span key={entry} className="wf-moment" data-named={name !== null || undefined}>
+              <Diamond aria-label={t.branches.moments.one(format.number(entry))} />
+              {name === null ? null : visibleLine(name)}
+            </span>
+          ))}
           {row.outcome === "failed" ? <CircleAlert aria-label={t.run.entry.failure} /> : null}
         </span>
         <span className="wf-line">
           {row.segments.map((segment, at) => (
             <Piece key={at} segment={segment} row={row} view={view} />
+          ))}
+          {moments.map((moment) => (
+            <MomentPoint key={moment.entry} moment={moment} view={view} />
           ))}
         </span>
         <span className="wf-took" title={row.isGuessed ? t.run.timeline.atMost : undefined}>
@@ -60,8 +72,16 @@ export const TimelineRow = memo(
       </button>
     );
   },
-  (a, b) => a.row === b.row && a.view === b.view && a.isChosen === b.isChosen,
+  (a, b) => a.row === b.row && a.moments === b.moments && a.view === b.view && a.isChosen === b.isChosen,
 );
+
+function MomentPoint({ moment, view }: { readonly moment: MomentView; readonly view: TimeView }): ReactNode {
+  const at = Date.parse(moment.at);
+  const place = view.bar({ from: at, to: at });
+  if (place === null) return null;
+  const isNamed = moment.name !== null;
+  return <i className="wf-point" data-named={isNamed || undefined} style={{ left: `${place.left * 100}%` }} />;
+}
 
 interface PieceProps {
   readonly segment: Segment;

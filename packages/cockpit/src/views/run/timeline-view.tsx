@@ -3,7 +3,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Maximize2, ZoomIn, ZoomOut } from "lucide-react";
 import { useEffect, useMemo, useRef, type ReactNode } from "react";
-import type { RunSummary } from "@perdure/protocol";
+import type { MomentView, RunSummary } from "@perdure/protocol";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { useHotkeys } from "../../keys/use-hotkeys.ts";
 import { useNow } from "../../live/clock.ts";
@@ -12,7 +12,9 @@ import { Segmented } from "../../ui/segmented.tsx";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { EntryPanel } from "./entry-panel.tsx";
 import type { JournalState } from "./journal-reader.ts";
-import type { RunSearch } from "./run-search.ts";
+import { MomentLane } from "./moment-lane.tsx";
+import { momentsByRow, rowOfEntry } from "./moments.ts";
+import type { BranchAct, RunSearch } from "./run-search.ts";
 import { compactScale, proportionalScale } from "./time-scale.ts";
 import { layoutTimeline, type Row, type SegmentKind, type Timeline } from "./timeline-layout.ts";
 import { TimelineRow, TONES } from "./timeline-row.tsx";
@@ -26,11 +28,13 @@ const KINDS: readonly SegmentKind[] = ["work", "wait", "failed", "pause"];
 export interface TimelineViewProps {
   readonly run: RunSummary;
   readonly journal: JournalState;
+  readonly moments: readonly MomentView[];
   readonly search: RunSearch;
   readonly onSearch: (search: RunSearch) => void;
+  readonly onAct: (act: BranchAct, at: number) => void;
 }
 
-export function TimelineView({ run, journal, search, onSearch }: TimelineViewProps): ReactNode {
+export function TimelineView({ run, journal, moments, search, onSearch, onAct }: TimelineViewProps): ReactNode {
   const t = useMessages().run.timeline;
   const { createdAt, finishedAt, status } = run;
   const timeline = useMemo(
@@ -38,7 +42,8 @@ export function TimelineView({ run, journal, search, onSearch }: TimelineViewPro
     [createdAt, finishedAt, status, journal.entries],
   );
   const { rows } = timeline;
-  const chosen = rows.find(({ index }) => index === search.entry);
+  const chosen = search.entry === undefined ? undefined : rowOfEntry(rows, search.entry);
+  const momentsOf = useMemo(() => momentsByRow(rows, moments), [rows, moments]);
   const choose = (row: Row | undefined): void => {
     const { entry: _, ...rest } = search;
     onSearch(row === undefined ? rest : { ...rest, entry: row.index });
@@ -50,13 +55,22 @@ export function TimelineView({ run, journal, search, onSearch }: TimelineViewPro
       <Waterfall
         timeline={timeline}
         journal={journal}
+        moments={moments}
+        momentsOf={momentsOf}
         search={search}
         onSearch={onSearch}
         chosen={chosen}
         onChoose={choose}
       />
       {chosen === undefined ? null : (
-        <EntryPanel key={chosen.index} run={run} row={chosen} onClose={() => choose(undefined)} />
+        <EntryPanel
+          key={chosen.index}
+          run={run}
+          row={chosen}
+          moments={momentsOf(chosen)}
+          onClose={() => choose(undefined)}
+          onAct={onAct}
+        />
       )}
     </div>
   );
@@ -65,6 +79,8 @@ export function TimelineView({ run, journal, search, onSearch }: TimelineViewPro
 interface WaterfallProps {
   readonly timeline: Timeline;
   readonly journal: JournalState;
+  readonly moments: readonly MomentView[];
+  readonly momentsOf: (row: Row) => readonly MomentView[];
   readonly search: RunSearch;
   readonly onSearch: (search: RunSearch) => void;
   readonly chosen: Row | undefined;
@@ -72,7 +88,7 @@ interface WaterfallProps {
 }
 
 function Waterfall(props: WaterfallProps): ReactNode {
-  const { timeline, search, chosen, onChoose } = props;
+  const { timeline, moments, momentsOf, search, onSearch, chosen, onChoose } = props;
   const { rows } = timeline;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -90,6 +106,18 @@ function Waterfall(props: WaterfallProps): ReactNode {
       <Tools {...props} zoom={zoom} />
       <div className="waterfall-scroll" ref={scroller}>
         <Axis view={view} />
+        {moments.length === 0 ? null : (
+          <MomentLane
+            moments={moments}
+            view={view}
+            entry={search.entry}
+            onChoose={(entry) => {
+              onSearch({ ...search, entry });
+              const row = rowOfEntry(rows, entry);
+              if (row !== undefined) virtual.scrollToIndex(rows.indexOf(row), { align: "auto" });
+            }}
+          />
+        )}
         <div role="list" style={{ height: virtual.getTotalSize(), position: "relative" }}>
           {virtual.getVirtualItems().map(({ index, start }) => {
             const row = rows[index];
@@ -103,6 +131,7 @@ function Waterfall(props: WaterfallProps): ReactNode {
               >
                 <TimelineRow
                   row={row}
+                  moments={momentsOf(row)}
                   view={view}
                   isChosen={row.index === chosen?.index}
                   onChoose={() => onChoose(row.index === chosen?.index ? undefined : row)}

@@ -12,6 +12,7 @@ import { visibleLine, visibleText } from "../../ui/visible-text.ts";
 import { CallForm } from "./call-form.tsx";
 import { HandlerFacts } from "./handler-facts.tsx";
 import { KindBadge } from "./kind-badge.tsx";
+import { MemoryTag } from "./memory-tag.tsx";
 import { useServices } from "./use-services.ts";
 import "./services.css";
 
@@ -52,6 +53,7 @@ function Service({ service }: { readonly service: ServiceManifest }): ReactNode 
         <div className="title-line">
           <h1>{visibleLine(service.name)}</h1>
           <KindBadge service={service} />
+          <MemoryTag service={service} />
         </div>
         {service.kind === "service" ? null : (
           <Link className="button" to="/state" search={{ service: service.name }}>

@@ -12,6 +12,7 @@ import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { visibleLine } from "../../ui/visible-text.ts";
 import { Deployments } from "./deployments.tsx";
 import { KindBadge } from "./kind-badge.tsx";
+import { MemoryTag } from "./memory-tag.tsx";
 import type { ServicesSearch } from "./services-search.ts";
 import { useServices } from "./use-services.ts";
 import "./services.css";
@@ -132,6 +133,7 @@ function Row({ service, isCurrent }: { readonly service: ServiceManifest; readon
           {visibleLine(name)}
         </Link>
         <KindBadge service={service} />
+        {service.memory === "snapshot" ? <MemoryTag service={service} /> : null}
       </div>
       <p className="dim">{description === undefined ? "" : visibleLine(description)}</p>
       <div className="service-handlers">

@@ -117,6 +117,8 @@ function eventText(event: ApiEvent, out: Output): string {
       return `${run(event.runId)}  is deleted`;
     case "truncated":
       return `${run(event.runId)}  goes on from entry ${event.from}`;
+    case "moment":
+      return `${run(event.runId)}  ${event.entry}  ${event.name === null ? "image" : `moment ${printable(JSON.stringify(event.name))}`}`;
     case "state":
       return `${printable(`${event.service}/${event.key}`)}  state ${event.name === null ? "cleared" : `${printable(JSON.stringify(event.name))} changed`}`;
     case "promise":
