@@ -17,7 +17,7 @@ export interface PageCounts {
   readonly free: number;
 }
 
-export interface CountAndBytes {
+interface CountAndBytes {
   readonly count: number;
   readonly bytes: number;
 }

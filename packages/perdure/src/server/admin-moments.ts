@@ -68,18 +68,7 @@ export function momentRoutes(app: FastifyInstance, runtime: ServedRuntime): void
       moments: (await runtime.moments(runIdOf(id))).map(momentView),
     }),
   );
-  app.get<{ Params: Id & { entry: number } }>(
-    "/runs/:id/images/:entry/inspect",
-    {
-      schema: {
-        tags,
-        summary: "What is in an image: sizes, changed pages, what lives in the heap, what stands after it",
-        params: params("id", "entry"),
-        response: answers(ref("ImageInspection")),
-      },
-    },
-    async ({ params: { id, entry } }) => inspected(runtime, runIdOf(id), entry),
-  );
+  inspectRoute(app, runtime);
   app.patch<{ Params: Id & { entry: number }; Body: { name: string | null } }>(
     "/runs/:id/moments/:entry",
     {
@@ -106,6 +95,21 @@ function requestOf({ at, key, input, note }: ForkBody): Parameters<ServedRuntime
     ...(input === undefined ? {} : { input: text(input) }),
     ...(note === undefined ? {} : { note: text(note) }),
   };
+}
+
+function inspectRoute(app: FastifyInstance, runtime: ServedRuntime): void {
+  app.get<{ Params: Id & { entry: number } }>(
+    "/runs/:id/images/:entry/inspect",
+    {
+      schema: {
+        tags: ["runs"],
+        summary: "What is in an image: sizes, changed pages, what lives in the heap, what stands after it",
+        params: params("id", "entry"),
+        response: answers(ref("ImageInspection")),
+      },
+    },
+    async ({ params: { id, entry } }) => inspected(runtime, runIdOf(id), entry),
+  );
 }
 
 async function inspected(runtime: ServedRuntime, id: RunId, entry: number): Promise<ImageInspectionAnswer> {

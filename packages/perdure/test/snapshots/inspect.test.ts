@@ -29,7 +29,8 @@ test("an image is shown with its pages, its heap and what stands after it", asyn
   expect(pages.heap * pages.pageBytes).toBeGreaterThan(0.9 * bulk.length);
   expect(image.bytes).toBeLessThan(bulk.length / 10);
   expect(heap?.allocatedBytes).toBeGreaterThan(bulk.length);
-  for (const kind of ["objects", "strings", "functions", "atoms"] as const) expect(heap?.[kind].count).toBeGreaterThan(100);
+  for (const kind of ["objects", "strings", "functions", "atoms"] as const)
+    expect(heap?.[kind].count).toBeGreaterThan(100);
 
   const byHash = await ask(image.hash.slice(0, 12));
   expect(byHash.stdout).toMatch(new RegExp(`^image {3}${image.hash.slice(0, 12)}, of ${run} after entry 1, `));
