@@ -7,7 +7,15 @@
 // A planned migration stands in the run (`migrating`), so it outlives this process; it is tried whenever the run comes to a
 // safe point or waits. One that the other code refuses is given up and told of, or it would be tried for ever.
 
-import { type Environment, type Question, type Reply, type SafePoint, safePointOf, type Store } from "@perdure/engine";
+import {
+  type Environment,
+  LoopClosedError,
+  type Question,
+  type Reply,
+  type SafePoint,
+  safePointOf,
+  type Store,
+} from "@perdure/engine";
 import {
   BadRequestError,
   type Entry,
@@ -87,6 +95,7 @@ export class Migrator {
       await this.#plan(id, null);
       this.#options.onGivenUp(id, looked.reason);
     } catch (error) {
+      if (error instanceof LoopClosedError) return; // The plan stands, and is tried by whoever goes on.
       this.#options.onGivenUp(id, failureFrom(error).message);
     }
   }

@@ -123,6 +123,32 @@ describe.each<MemoryMode>(["journal", "snapshot"])("migrate in %s mode", (mode) 
     expect(valueOf(await world.finish(run))).toEqual({ heard: ["1"], count: 1, from: "idle" });
   });
 
+  test.runIf(mode === "snapshot")("one that a person has paused is migrated, and stays paused", async () => {
+    const { world, run } = await upgraded(mode, "listen", [["word", "a"]]);
+    await world.pause(run);
+    expect((await world.migrate(run)).outcome).toBe("migrated");
+    await world.settle();
+    expect(await world.run(run)).toMatchObject({ status: "paused", migrated: { point: "idle" } });
+    await world.resume(run);
+    await world.signal(run, "word", "end");
+    expect(valueOf(await world.finish(run))).toMatchObject({ heard: ["one a"], by: "two" });
+  });
+
+  test.runIf(mode === "snapshot")(
+    "a planned migration that the new code refuses is given up, and told of",
+    async () => {
+      const told: string[] = [];
+      const { world, run } = await upgraded(mode, "busy", [], { log: ({ message }) => void told.push(message) });
+      expect((await world.migrate(run, { to: "latest", whenSafe: true })).outcome).toBe("planned");
+      await world.signal(run, "on", "poison");
+      await world.settle();
+      expect(await world.run(run)).toMatchObject({ migrating: null, migrated: null });
+      expect(told).toEqual([expect.stringContaining("this cannot be counted")]);
+      await world.signal(run, "end");
+      expect(valueOf(await world.finish(run))).toBe("one");
+    },
+  );
+
   test("what is still under way is not lost: the run is refused", async () => {
     const { world, run } = await upgraded(mode, "calling", []);
     expect(bare(await world.migrate(run))).toEqual({
