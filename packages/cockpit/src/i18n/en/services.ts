@@ -74,6 +74,7 @@ export const services = {
     serves: "served here",
     since: "started",
     gone: "not served here: these runs go on where it is",
+    bundle: "kept with the data: these runs keep the code that they began with",
     paused: (count: string): string => `(${count} paused)`,
   },
 };

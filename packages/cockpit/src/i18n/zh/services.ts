@@ -73,6 +73,7 @@ export const services: Messages["services"] = {
     serves: "由此服务器提供",
     since: "启动于",
     gone: "不在此服务器上：这些运行会在其所在处继续",
+    bundle: "随数据保存：这些运行始终使用开始时的代码",
     paused: (count) => `（${count} 个已暂停）`,
   },
 };

@@ -8,6 +8,7 @@ import { useApi } from "../../app/app-context.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { useLiveVersion } from "../../live/use-live.ts";
 import { Panel } from "../../ui/panel.tsx";
+import { isBundle } from "../../runs/is-bundle.ts";
 import { Ago } from "../../ui/time.tsx";
 import { visibleLine } from "../../ui/visible-text.ts";
 import { countPinned, PINNED_QUERY, type PinnedRuns } from "./pinned-runs.ts";
@@ -52,12 +53,8 @@ export function Deployments(): ReactNode {
             {t.serves} · Perdure {running} · Node {node} · {t.since} <Ago at={startedAt} />
           </Row>
           {others.map((other) => (
-            <Row
-              key={other.deployment ?? ""}
-              name={other.deployment === null ? t.notStarted : visibleLine(other.deployment)}
-              counts={other}
-            >
-              {other.deployment === null ? t.notStartedHelp : t.gone}
+            <Row key={other.deployment ?? ""} name={nameOf(other, t.notStarted)} counts={other}>
+              {other.deployment === null ? t.notStartedHelp : isBundle(other.deployment) ? t.bundle : t.gone}
             </Row>
           ))}
         </tbody>
@@ -67,7 +64,15 @@ export function Deployments(): ReactNode {
   );
 }
 
-const NONE: PinnedRuns = { deployment: null, open: 0, paused: 0 };
+const NONE: PinnedRuns = { deployment: null, service: "", open: 0, paused: 0 };
+
+const HASH_SHOWN = 10;
+
+/** A bundle is of one service, and named by its hash. */
+function nameOf({ deployment, service }: PinnedRuns, notStarted: string): string {
+  if (deployment === null) return notStarted;
+  return isBundle(deployment) ? `${visibleLine(service)} ${deployment.slice(0, HASH_SHOWN)}` : visibleLine(deployment);
+}
 
 interface RowProps {
   readonly name: string;
