@@ -19,7 +19,7 @@ export function countPinned({ rows }: SqlAnswer): readonly PinnedRuns[] {
   const found = new Map<string | null, { service: string; open: number; paused: number }>();
   for (const [deployment, status, runs, service] of rows) {
     const name = typeof deployment === "string" ? deployment : null;
-    const counts = found.get(name) ?? { service: String(service), open: 0, paused: 0 };
+    const counts = found.get(name) ?? { service: typeof service === "string" ? service : "", open: 0, paused: 0 };
     found.set(name, counts);
     counts.open += Number(runs);
     if (status === "paused") counts.paused += Number(runs);
