@@ -18,6 +18,8 @@ export type Action =
   | { readonly type: "reply"; readonly ticket: Ticket; readonly reply: Reply }
   | { readonly type: "watch"; readonly ticket: Ticket; readonly run: RunId; readonly existing: boolean }
   | { readonly type: "finished"; readonly run: RunId; readonly result: Result }
+  /** A run that is to be migrated has come to a safe point, or waits. */
+  | { readonly type: "mayMigrate"; readonly run: RunId }
   /** An image is of no use, and was dropped. */
   | { readonly type: "imageLost"; readonly run: RunId; readonly entry: number; readonly reason: string }
   | { readonly type: "arm"; readonly at: Instant }

@@ -9,6 +9,7 @@ import { pause, purge, restart, resume, settleEffect } from "./commands/control.
 import { fork } from "./commands/fork.ts";
 import { forgetImages, image, imageUnusable, nameMoment } from "./commands/images.ts";
 import { attach, editState, signalEvent } from "./commands/messages.ts";
+import { migrate, planMigration } from "./commands/migrate.ts";
 import { rewind } from "./commands/rewind.ts";
 import { retention } from "./commands/retention.ts";
 import { appendLive } from "./commands/streams.ts";
@@ -65,6 +66,10 @@ function decideOne(batch: Batch, event: Event): void {
       return isLoaded(batch, event) ? fork(batch, event) : void batch.deferred.push(event);
     case "rewind":
       return isLoaded(batch, event) ? rewind(batch, event) : void batch.deferred.push(event);
+    case "migrate":
+      return migrate(batch, event);
+    case "planMigration":
+      return planMigration(batch, event);
     case "nameMoment":
       return nameMoment(batch, event);
     case "forgetImages":

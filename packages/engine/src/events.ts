@@ -13,11 +13,13 @@ import type {
   Instant,
   Payload,
   Result,
+  Run,
   RunId,
   RunStatus,
   SignalName,
   Target,
 } from "@perdure/protocol";
+import type { SafePoint } from "./moves/safe-point.ts";
 import type { KeyName } from "./store.ts";
 
 /** Names the asker. Tickets are never reused within a process. */
@@ -64,7 +66,26 @@ export type RunEvent =
       readonly entry: number;
       readonly name: string | null;
     }
-  | SettleEffect;
+  | SettleEffect
+  | Migrate
+  /** It goes over to that deployment at its next safe point; null: it stays where it is. */
+  | {
+      readonly type: "planMigration";
+      readonly ticket: Ticket;
+      readonly run: RunId;
+      readonly plan: Run["migrating"];
+    };
+
+/** The run goes over to other code, from the safe point that it is at. */
+export interface Migrate {
+  readonly type: "migrate";
+  readonly ticket: Ticket;
+  readonly run: RunId;
+  readonly to: string | null;
+  readonly safePoint: SafePoint;
+  /** Its state as the other code takes it. */
+  readonly state: Result;
+}
 
 /** A new run that shares the entries up to `at` with `run`. */
 export interface Fork {

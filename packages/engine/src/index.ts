@@ -11,6 +11,7 @@ export type {
   Event,
   Fork,
   LoopEvent,
+  Migrate,
   Refusal,
   Reply,
   Rewind,
@@ -26,5 +27,6 @@ export type { CommitFate, MemoryStorage, StorageHooks } from "./memory-store.ts"
 export { keptResult } from "./kept.ts";
 export { NeedsFinder } from "./needs.ts";
 export type { Clock, Observer, Scheduler } from "./ports.ts";
+export { type SafePoint, safePointOf } from "./moves/safe-point.ts";
 export * from "./store.ts";
 export { View } from "./view.ts";

@@ -342,6 +342,9 @@ export class Loop {
       case "imageLost":
         this.#observer?.imageLost?.(action.run, action.entry, action.reason);
         return;
+      case "mayMigrate":
+        this.#observer?.mayMigrate?.(action.run);
+        return;
       case "retentionPage":
         this.#planRetention(action.lastSeq === null ? this.#retentionEveryMs : 0, action.lastSeq ?? 0);
         return;

@@ -134,11 +134,13 @@ export class NeedsFinder {
       case "pause":
       case "begin":
       case "resume":
+      case "planMigration":
       case "purge":
         this.#run(event.run);
         return;
       case "nameMoment":
       case "forgetImages":
+      case "migrate":
         this.#images(event.run);
         return;
       case "signal":

@@ -21,4 +21,6 @@ export interface Observer {
   batch?(events: number, mutations: number): void;
   /** An image is damaged or cannot be read, and is forgotten: the run goes on from the one before, with a longer journal. */
   imageLost?(run: RunId, entry: number, reason: string): void;
+  /** A run that is to be migrated (`Run.migrating`) has come to a safe point, or waits. */
+  mayMigrate?(run: RunId): void;
 }

@@ -314,6 +314,12 @@ export interface NamedStream {
   readonly end: number;
 }
 
+export interface DeploymentCount {
+  readonly deployment: string;
+  readonly status: RunStatus;
+  readonly count: number;
+}
+
 /** Reads for the admin surface; never part of a decision. */
 export interface StoreReader {
   runs(filter: RunFilter): Promise<readonly Run[]>;
@@ -323,6 +329,8 @@ export interface StoreReader {
   /** In order of their entries. */
   images(run: RunId): Promise<readonly ImageInfo[]>;
   counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>>;
+  /** How many runs have a bundle (a hash of 64 characters) as their deployment, by status. In order of deployment, then status. */
+  deployments(): Promise<readonly DeploymentCount[]>;
   /** Keys of a service that have state, after `after` in order, at most `limit`. */
   stateKeys(service: string, after: string | null, limit: number): Promise<readonly string[]>;
   state(key: KeyName): Promise<ReadonlyMap<string, Payload>>;

@@ -11,7 +11,6 @@
 
 import {
   assert,
-  type Command,
   type Entry,
   type ImageInfo,
   type Instant,
@@ -19,6 +18,7 @@ import {
   type Result,
   type Run,
   type RunId,
+  type StepCommand,
   type StreamOwner,
   type StreamRef,
 } from "@perdure/protocol";
@@ -38,8 +38,6 @@ import {
 } from "./store.ts";
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-type StepCommand = Extract<Command, { type: "step" }>;
 
 interface HeldStep {
   readonly id: number;
@@ -70,6 +68,8 @@ export interface LiveAttempt {
   held: HeldStep[];
   /** Steps whose command is written and whose result is not. `null`: not known (the attempt began with a journal). */
   open: Set<number>;
+  /** Command of the last safe point that it came to; 0: none yet. */
+  safePoint: number;
   /** Null for most. */
   streams: AttemptStreams | null;
   /** The last command id that the attempt has asked for or found in the journal. */

@@ -11,6 +11,8 @@ export {
   type UnjournaledEffect,
 } from "./guard/effect-guard.ts";
 export { installWatches } from "./guard/watches.ts";
+export { Migrator, type MigrationRequest, type MigratorOptions } from "./migrator.ts";
+export { createStateMigrator, type StateMigrator } from "./state-migrator.ts";
 export { nodeClock, nodeScheduler } from "./node-ports.ts";
 export { childRunId, derivedRunId, idempotentRunId, randomRunId, workflowRunId } from "./run-ids.ts";
 export {
@@ -33,5 +35,5 @@ export { createIsolateExecutor, type IsolateExecutor, type IsolateOptions } from
 export type { ThreadPorts } from "./isolate/isolate-thread.ts";
 export type { ImagePolicy } from "./isolate/thread-messages.ts";
 export { withSourceMap } from "./isolate/stack-traces.ts";
-export type { IsolateFigures } from "./isolate/figures.ts";
+export { RESTORE_MS_BOUNDS, type IsolateFigures } from "./isolate/figures.ts";
 export { loadHostModules, type HostFunction, type HostModule } from "./isolate/bundle/host-modules.ts";

@@ -10,6 +10,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import {
+  type ArtifactKind,
   Loop,
   LoopClosedError,
   type Limits,
@@ -25,6 +26,7 @@ import {
   AssertionError,
   ConflictError,
   FencedError,
+  MigrationRefusedError,
   OverloadedError,
   RunNotFoundError,
   ShuttingDownError,
@@ -34,11 +36,13 @@ import {
   parseAwakeableId,
   BadRequestError,
   type Awaiting,
+  type DeploymentView,
   type DurationMs,
   type Executor,
   type Headers,
   type ImageInfo,
   type Instant,
+  type MigrationReport,
   type Payload,
   type Result,
   type Run,
@@ -50,9 +54,13 @@ import {
 } from "@perdure/protocol";
 import type { Catalog } from "./catalog.ts";
 import { ChangeFeed } from "./change-feed.ts";
+import { deploymentsOf } from "./deployments.ts";
 import { returnIdleMemory } from "./idle-memory.ts";
+import { Migrator, type MigrationRequest } from "./migrator.ts";
+import type { IsolateFigures } from "./isolate/figures.ts";
 import { nodeClock, nodeScheduler } from "./node-ports.ts";
 import { idempotentRunId, randomRunId, workflowRunId } from "./run-ids.ts";
+import type { StateMigrator } from "./state-migrator.ts";
 import { StreamFeed, type StreamListener, type StreamWatch } from "./stream-feed.ts";
 
 export interface RuntimeOptions {
@@ -64,6 +72,12 @@ export interface RuntimeOptions {
   readonly onTrouble?: (error: unknown, retryInMs: DurationMs) => void;
   /** Told of an image that is damaged or cannot be read: its run goes on from the one before, with a longer journal. */
   readonly onImageLost?: (run: RunId, entry: number, reason: string) => void;
+  /** What the code of a deployment makes of the state of a run that goes over to it. Without it no run can. */
+  readonly migrateState?: StateMigrator;
+  /** What its isolates cost, where it has some: for metrics. */
+  readonly isolates?: () => IsolateFigures;
+  /** Told of a planned migration that was given up. */
+  readonly onMigrationGivenUp?: (run: RunId, reason: string) => void;
 }
 
 export interface EditStateOptions {
@@ -132,6 +146,8 @@ export interface RuntimeFigures {
   readonly events: number;
   readonly mutations: number;
   readonly failures: number;
+  /** Images that were damaged or could not be read. */
+  readonly imagesLost: number;
 }
 
 const FORK_KEY_DIGITS = 6;
@@ -145,19 +161,27 @@ export class Runtime {
   readonly #streams: StreamFeed;
   readonly startedAt: Instant = Date.now();
   readonly #options: RuntimeOptions;
+  readonly #migrator: Migrator;
   readonly #owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   #loop: Loop;
   #closed = false;
   #restartMs = RESTART_MS_FIRST;
   #restartTimer: NodeJS.Timeout | null = null;
   #idleMemory: { stop(): void } | null = null;
-  readonly #totals = { batches: 0, events: 0, mutations: 0, failures: 0 };
+  readonly #totals = { batches: 0, events: 0, mutations: 0, failures: 0, imagesLost: 0 };
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
     this.catalog = options.catalog;
     this.reader = options.store.reader;
     this.#streams = new StreamFeed(this.reader);
+    this.#migrator = new Migrator({
+      store: options.store,
+      environment: options.catalog,
+      migrateState: options.migrateState ?? refuseMigration,
+      ask: (question) => this.#loop.ask(question),
+      onGivenUp: (run, reason) => options.onMigrationGivenUp?.(run, reason),
+    });
     this.changes = new ChangeFeed(randomUUID().slice(0, 8), Date.now);
     this.#loop = this.#newLoop();
   }
@@ -169,6 +193,17 @@ export class Runtime {
 
   get figures(): RuntimeFigures {
     return { ...this.#loop.figures, ...this.#totals };
+  }
+
+  get isolates(): IsolateFigures | null {
+    return this.#options.isolates?.() ?? null;
+  }
+
+  /** Bundles and bases that are stored. */
+  async artifactCounts(): Promise<Readonly<Record<ArtifactKind, number>>> {
+    const counts = { bundle: 0, base: 0 };
+    for (const { kind } of await this.#options.store.artifacts.list()) counts[kind] += 1;
+    return counts;
   }
 
   /** Questions are taken. */
@@ -300,6 +335,16 @@ export class Runtime {
     return this.#done({ type: "restart", run, from });
   }
 
+  /** The run goes over to other code, from the safe point that it is at. @throws RunNotFoundError, BadRequestError */
+  async migrate(run: RunId, request: MigrationRequest): Promise<MigrationReport> {
+    if (this.#closed) throw shuttingDown();
+    try {
+      return await this.#migrator.migrate(run, request);
+    } catch (error) {
+      throw outsideError(error);
+    }
+  }
+
   /** A new run that shares the first entries of `id` and goes on from there on its own. */
   async fork(id: RunId, request: ForkRequest = {}): Promise<Accepted> {
     const { service, handler, key, mode } = await this.run(id);
@@ -335,6 +380,11 @@ export class Runtime {
   /** A moment with a name is kept as long as its run; `null` takes the name away. */
   nameMoment(run: RunId, entry: number, name: string | null): Promise<RunStatus | null> {
     return this.#done({ type: "nameMoment", run, entry, name });
+  }
+
+  /** The bundles that are stored, and which runs have which. */
+  deployments(): Promise<readonly DeploymentView[]> {
+    return deploymentsOf(this.#options.store, this.catalog, this.catalog.targets.manifests);
   }
 
   /** Deletes a finished run. */
@@ -380,7 +430,7 @@ export class Runtime {
   }
 
   async #ask(question: Question, onAsked?: OnAsked): Promise<Reply> {
-    if (this.#closed) throw new ShuttingDownError("the runtime is shutting down; try again in a moment");
+    if (this.#closed) throw shuttingDown();
     let reply: Reply;
     try {
       reply = await this.#loop.ask(question, onAsked);
@@ -415,7 +465,11 @@ export class Runtime {
       this.#totals.events += events;
       this.#totals.mutations += mutations;
     },
-    imageLost: (run, entry, reason) => this.#options.onImageLost?.(run, entry, reason),
+    mayMigrate: (run) => void this.#migrator.mayMigrate(run),
+    imageLost: (run, entry, reason) => {
+      this.#totals.imagesLost += 1;
+      this.#options.onImageLost?.(run, entry, reason);
+    },
   };
 
   #replaceLoop(error: unknown): void {
@@ -436,6 +490,14 @@ export class Runtime {
     }, delay);
   }
 }
+
+function shuttingDown(): ShuttingDownError {
+  return new ShuttingDownError("the runtime is shutting down; try again in a moment");
+}
+
+const refuseMigration: StateMigrator = async () => {
+  throw new MigrationRefusedError("this runtime was not told how to ask code about a state");
+};
 
 function refusal(reply: Extract<Reply, { type: "refused" }>): Error {
   switch (reply.reason) {

@@ -7,6 +7,7 @@ import {
   Catalog,
   createInProcessExecutor,
   createRoutedExecutor,
+  createStateMigrator,
   describeEffect,
   EffectGuard,
   installWatches,
@@ -14,7 +15,9 @@ import {
   RETENTION_MS_DEFAULT,
   Runtime,
   type GuardMode,
+  type IsolateFigures,
   type IsolateOptions,
+  type StateMigrator,
 } from "@perdure/host";
 import type { Limits, Store } from "@perdure/engine";
 import {
@@ -96,21 +99,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ...(hasModels ? [] : [models({ load: providerFromHere })]),
     ]);
     const executors = await openExecutors(options, { registry, store, guard: guarding?.guard, log });
-    const runtime = new Runtime({
-      store,
-      catalog: new Catalog(registry, {
-        retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT,
-        deployment: executors.deployment,
-      }),
-      executor: executors.executor,
-      ...(options.limits === undefined ? {} : { limits: options.limits }),
-      onTrouble: (error, retryInMs) =>
-        log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
-      onImageLost: (run, entry, reason) =>
-        log(
-          `perdure: the image at entry ${entry} of ${run} is of no use and was dropped; the run goes on from what is before it: ${reason}`,
-        ),
-    });
+    const runtime = openRuntime(options, { registry, store, executors, log });
     const { ingress, admin, onTaken = "fail", token } = options;
     const server = createServer({
       runtime,
@@ -152,9 +141,43 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   }
 }
 
+function openRuntime(
+  options: ServeOptions,
+  {
+    registry,
+    store,
+    executors: { executor, deployment, migrateState, isolates },
+    log,
+  }: {
+    readonly registry: Registry;
+    readonly store: Store;
+    readonly executors: Executors;
+    readonly log: (line: string) => void;
+  },
+): Runtime {
+  return new Runtime({
+    store,
+    catalog: new Catalog(registry, { retentionMs: options.retentionMs ?? RETENTION_MS_DEFAULT, deployment }),
+    executor,
+    migrateState,
+    isolates,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    onTrouble: (error, retryInMs) =>
+      log(`perdure: the engine stopped and starts again in ${retryInMs} ms: ${describeError(error)}`),
+    onImageLost: (run, entry, reason) =>
+      log(
+        `perdure: the image at entry ${entry} of ${run} is of no use and was dropped; the run goes on from what is before it: ${reason}`,
+      ),
+    onMigrationGivenUp: (run, reason) =>
+      log(`perdure: ${run} stays on its code, its migration was given up: ${reason}`),
+  });
+}
+
 interface Executors {
   readonly executor: Executor;
   readonly deployment: SnapshotMemory["deployment"];
+  readonly migrateState: StateMigrator;
+  readonly isolates: () => IsolateFigures;
   close(): Promise<void>;
 }
 
@@ -189,6 +212,8 @@ async function openExecutors(
   return {
     executor: createRoutedExecutor(inProcess, snapshots.executor),
     deployment: snapshots.deployment,
+    migrateState: createStateMigrator(registry, snapshots.executor),
+    isolates: () => snapshots.executor.figures,
     close: () => snapshots.executor.close(),
   };
 }

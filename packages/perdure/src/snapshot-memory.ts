@@ -60,7 +60,10 @@ export async function openSnapshotMemory(options: SnapshotMemoryOptions): Promis
     const defined = (await definitionsIn(entry)).filter(({ name }) => wanted.some((one) => one.name === name));
     if (defined.length === 0) continue;
     const bundle = await bundleOf(entry);
-    const hash = await artifacts.put("bundle", bytesOf(bundle), { entry: entryName(entry) });
+    const hash = await artifacts.put("bundle", bytesOf(bundle), {
+      entry: entryName(entry),
+      createdAt: new Date().toISOString(),
+    });
     for (const { name } of defined) bundles.set(name, hash);
     const exported = await loadHostModules(bundle);
     for (const [name, fn] of exported.functions) functions.set(name, around(fn));

@@ -88,6 +88,10 @@ export interface RunSummary {
 export interface RunView extends RunSummary {
   readonly input: PayloadView;
   readonly headers: Readonly<Record<string, string>> | null;
+  /** The safe point from which its code began, where it went over to other code. */
+  readonly migrated?: { readonly point: string; readonly at: InstantText };
+  /** It goes over to that deployment at its next safe point. */
+  readonly migrating?: { readonly to: string | null };
   /** Once finished. */
   readonly result: ResultView | null;
 }
@@ -173,7 +177,11 @@ export type EntryView =
       readonly failure: Failure;
       readonly retryAt?: InstantText;
     })
-  | (EntryHead & { readonly kind: "resumed"; readonly forget?: number });
+  | (EntryHead & {
+      readonly kind: "resumed";
+      readonly forget?: number;
+      readonly migrated?: { readonly point: string; readonly from: string | null; readonly to: string | null };
+    });
 
 export interface JournalPage {
   readonly entries: readonly EntryView[];

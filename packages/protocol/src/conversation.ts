@@ -15,6 +15,7 @@
 import type { Awaiting, Command, Entry, Headers } from "./journal.ts";
 import type { RunId } from "./ids.ts";
 import type { CapturedImage, StartImage } from "./image.ts";
+import type { Migrated } from "./migration.ts";
 import type { HandlerMode } from "./run.ts";
 import type { DurationMs, Instant } from "./time.ts";
 import type { Failure, Payload, Result } from "./payload.ts";
@@ -33,9 +34,11 @@ export interface AttemptStart {
   readonly createdAt: Instant;
   /** The deployment whose code runs it; pinned when the run first starts. */
   readonly deployment: string | null;
+  /** Where the code begins: the entries of before are not among `entries`, but for signals that it kept. */
+  readonly migrated: Migrated | null;
   /** Where the attempt starts from; null: from the beginning. */
   readonly image: StartImage | null;
-  /** The entries so far, in order: all of them, or those after `image.info.entry`. */
+  /** The entries so far, in order: all of them, those after `image.info.entry`, or those that `migrated` leaves (M1). */
   readonly entries: readonly Entry[];
   /** The key's whole state, for keyed handlers; null where an image is given, which holds its own. */
   readonly state: ReadonlyMap<string, Payload> | null;

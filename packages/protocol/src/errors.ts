@@ -392,6 +392,13 @@ export class HostFunctionMissingError extends PerdureError {
   override readonly name = "HostFunctionMissingError";
 }
 
+/** A run cannot go over to other code now; nothing of it was changed. */
+export class MigrationRefusedError extends PerdureError {
+  static override readonly code = "P0104";
+  static override readonly status = 409;
+  override readonly name = "MigrationRefusedError";
+}
+
 /** A failure that came back over a boundary (a child run, a server) as an error that user code can catch. */
 export function errorFromFailure(failure: Failure): TerminalError {
   if (failure.errorCode === CancelledError.code) return new CancelledError(failure.message);

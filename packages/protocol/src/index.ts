@@ -31,10 +31,25 @@ export type {
   SendCommand,
   SignalEntry,
   SignalName,
+  StepCommand,
   StreamCommand,
   Target,
 } from "./journal.ts";
 export { ARRIVAL_SIGNAL, COMPLETABLE, FORK_SIGNAL, QUEUE_LISTED_MAX } from "./journal.ts";
+export type {
+  BulkMigrateAnswer,
+  BulkMigrateRequest,
+  DeploymentsAnswer,
+  DeploymentView,
+  Migrated,
+  MigrateRequest,
+  MigrationAbout,
+  MigrationOutcome,
+  MigrationReport,
+  MigrationTold,
+  SafePointMark,
+} from "./migration.ts";
+export { SAFE_POINT_PREFIX } from "./migration.ts";
 export type { CancelState, ForkOrigin, HandlerMode, RetryState, Run, RunStatus, StreamTrim } from "./run.ts";
 export { BUILT_IN_PREFIX, isFinished, RUN_STATUSES } from "./run.ts";
 export type { Kept, StreamOwner, StreamRef } from "./streams.ts";

@@ -15,6 +15,7 @@
 // codec writes a fused entry as a command and its notification, and the run's input and output as the first and last.
 
 import type { RunId } from "./ids.ts";
+import type { MigrationTold, SafePointMark } from "./migration.ts";
 import type { Failure, Payload, Result } from "./payload.ts";
 import type { Kept } from "./streams.ts";
 import type { Instant } from "./time.ts";
@@ -38,8 +39,7 @@ export type RunRef =
 export type SignalName = string | number;
 
 export type Command =
-  /** `into`: the stream that its result is appended to. */
-  | { readonly type: "step"; readonly name: string; readonly atMostOnce?: true; readonly into?: string }
+  | StepCommand
   | { readonly type: "sleep"; readonly name?: string; readonly wakeAt: Instant }
   | CallCommand
   | SendCommand
@@ -58,6 +58,16 @@ export type Command =
   | { readonly type: "output"; readonly ref: RunRef }
   | { readonly type: "completeAwakeable"; readonly awakeable: string; readonly completion: Result }
   | StreamCommand;
+
+export interface StepCommand {
+  readonly type: "step";
+  readonly name: string;
+  readonly atMostOnce?: true;
+  /** The stream that its result is appended to. */
+  readonly into?: string;
+  /** The code can begin anew from here, given its result: other code too (migration.ts). */
+  readonly safePoint?: SafePointMark;
+}
 
 /** Streams are named within the run's owner (streams.ts). */
 export type StreamCommand =
@@ -184,12 +194,16 @@ export interface RetryEntry {
   readonly retryAt?: Instant;
 }
 
-/** A person resumed the paused run: retry counters start again. `forget` names an unknown effect that may run again. */
+/**
+ * The run goes on because somebody said so: retry counters start again. `forget` names an unknown effect that may run again.
+ * `migrated`: it goes on with other code, from its safe point.
+ */
 export interface ResumedEntry {
   readonly kind: "resumed";
   readonly index: number;
   readonly at: Instant;
   readonly forget?: number;
+  readonly migrated?: MigrationTold;
 }
 
 export type NotificationEntry = CompletionEntry | SignalEntry | RetryEntry | ResumedEntry;

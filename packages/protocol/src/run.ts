@@ -12,6 +12,7 @@
 
 import type { RunId } from "./ids.ts";
 import type { Awaiting, Headers } from "./journal.ts";
+import type { Migrated } from "./migration.ts";
 import type { Failure, Payload, Result } from "./payload.ts";
 import type { Instant } from "./time.ts";
 
@@ -93,6 +94,10 @@ export interface Run {
   readonly forkedFrom: ForkOrigin | null;
   /** The deployment whose code runs it; pinned when the run first starts. */
   readonly deployment: string | null;
+  /** Where its code begins since it went over to that deployment; null: at the beginning. */
+  readonly migrated: Migrated | null;
+  /** It goes over to that deployment at its next safe point. */
+  readonly migrating: { readonly to: string | null } | null;
   readonly createdAt: Instant;
   /** Last change of status. */
   readonly changedAt: Instant;

@@ -44,6 +44,7 @@ export type {
   HandlerOptions,
   HandlerOutput,
   HandlerSpec,
+  MigrateHook,
   SharedHandler,
 } from "./definitions/handler.ts";
 export { handler, shared } from "./definitions/handler.ts";
@@ -68,6 +69,7 @@ export { internalsOf } from "./internals.ts";
 export { hostReference } from "./guest/host-only.ts";
 export type { ExecutorOptions } from "./attempt/executor.ts";
 export { createExecutor } from "./attempt/executor.ts";
+export { migrateState, type StateMigration } from "./attempt/migrate-state.ts";
 export { retryAfterMs } from "./attempt/backoff.ts";
 export {
   CancelledError,

@@ -35,6 +35,10 @@ export function encodeResult(value: unknown, what: string): Result {
   return payload === undefined ? VOID : { kind: "value", value: payload };
 }
 
+export function decodeResult(result: Result): unknown {
+  return result.kind === "value" ? decode(result.value) : undefined;
+}
+
 /** What somebody's promise is rejected with. */
 export function encodeRejection(reason: string | Error): Result {
   return failureResult(failureFrom(typeof reason === "string" ? new TerminalError(reason) : reason));

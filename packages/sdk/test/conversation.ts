@@ -61,6 +61,7 @@ export class Conversation {
         deployment: null,
         image: null,
         origin: options.origin ?? null,
+        migrated: null,
         entries,
         state: options.key === undefined ? null : new Map(),
         tries: 0,

@@ -201,6 +201,7 @@ export class FakeEngine {
       deployment: null,
       image: null,
       origin: null,
+      migrated: null,
       entries: [...this.entries],
       state: key === undefined || lazyState === true ? null : new Map(this.state),
       tries: 0,

@@ -8,6 +8,7 @@
 // I3. Which messages are taken when follows from the journal alone: signals and answers come in its order.
 
 import { ARRIVAL_SIGNAL, type QueuedMessage } from "@perdure/protocol";
+import { FORK_SIGNAL, type ForkChanges, readForkChanges } from "./fork-changes.ts";
 import { internalsOf, type ObjectContext, type RunId } from "@perdure/sdk";
 import { readMessage, type AgentMessage, type MessagePolicy } from "./messages.ts";
 
@@ -48,6 +49,8 @@ export class Inbox {
   #hasUnknown = false;
   stopAsked = false;
   restart: Arrival | undefined = undefined;
+  /** The turn is a fork's, which is to go on otherwise. */
+  changes: ForkChanges | undefined = undefined;
 
   /** @param seen messages that stand in the transcript already, and queue until their own runs come and go. */
   constructor(ctx: ObjectContext, task: string, hook: ArrivalHook | undefined, seen: Iterable<RunId>) {
@@ -71,6 +74,9 @@ export class Inbox {
     this.#listen<unknown>(STOP_SIGNAL, () => {
       this.stopAsked = true;
       this.#interrupt("stop");
+    });
+    this.#listen<unknown>(FORK_SIGNAL, (note) => {
+      this.changes = readForkChanges(note);
     });
     const { messages, more } = await internalsOf(this.#ctx).getQueue();
     this.#hasUnknown = more;

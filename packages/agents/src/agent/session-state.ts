@@ -3,6 +3,7 @@
 
 import type { Failure, Payload } from "@perdure/protocol";
 import type { ObjectContext, ObjectSharedContext, RunId } from "@perdure/sdk";
+import type { ForkChanges } from "./fork-changes.ts";
 import type { AgentAnswer } from "./messages.ts";
 import type { KnownOffers } from "./tool-sources.ts";
 
@@ -25,6 +26,8 @@ export interface Session {
   readonly children: readonly ChildRecord[];
   /** What its tool sources offered last. */
   readonly offers?: KnownOffers;
+  /** It began as a fork that goes on otherwise. */
+  readonly changes?: ForkChanges;
 }
 
 export interface Taken {

@@ -21,6 +21,7 @@ import { compactionOf, requestTokens } from "./compaction.ts";
 import { contextStart, promptOf, textOf } from "./conversation.ts";
 import type { AgentSpec, TurnSoFar } from "./definition.ts";
 import { EVENTS, type AgentEvent } from "./events.ts";
+import { leftOf } from "./fork-changes.ts";
 import { Inbox, type Arrival } from "./inbox.ts";
 import { addUsage, NO_USAGE, type AgentAnswer, type AgentMessage, type Usage } from "./messages.ts";
 import { assistantItem, callModel } from "./model-call.ts";
@@ -150,6 +151,7 @@ export class Turn {
       if (this.#inbox.stopAsked) return "stopped";
       if (this.#inbox.restart !== undefined) await this.#restart();
       await this.#takeArrivals();
+      this.#takeChanges();
       if (this.#steps >= maxSteps || options.stopWhen?.(this.#soFar()) === true) return "steps";
       const tools = await this.#tools(); // A long result, or a sub-agent in the background, brings tools along.
       const item = await this.#ask(tools);
@@ -223,7 +225,8 @@ export class Turn {
   }
 
   async #options(tools: PreparedTools): Promise<Omit<LanguageModelV4CallOptions, "abortSignal">> {
-    const { instructions, resultCharsMax, options } = this.#spec;
+    const { resultCharsMax, options } = this.#spec;
+    const instructions = this.#session.changes?.instructions ?? this.#spec.instructions;
     const { maxOutputTokens, temperature, providerOptions, output } = options;
     const format = output === undefined ? undefined : await responseFormat(output);
     return {
@@ -249,7 +252,7 @@ export class Turn {
         more,
         childTools(() => this.#session.children),
       );
-    return await prepareTools({ ...more, ...this.#offered, ...tools });
+    return await prepareTools({ ...more, ...leftOf({ ...this.#offered, ...tools }, this.#session.changes) });
   }
 
   async #runTools(calls: readonly LanguageModelV4ToolCall[], tools: PreparedTools): Promise<void> {
@@ -286,6 +289,15 @@ export class Turn {
     const arrivals = await this.#inbox.take();
     this.#take(arrivals);
     if (arrivals.length > 0) this.#save();
+  }
+
+  /** A fork was given other instructions or tools. */
+  #takeChanges(): void {
+    const { changes } = this.#inbox;
+    if (changes === undefined) return;
+    this.#inbox.changes = undefined;
+    this.#session = { ...this.#session, changes };
+    this.#save();
   }
 
   #take(arrivals: readonly Arrival[]): void {

@@ -45,6 +45,7 @@ export function attemptCommand(batch: Batch, event: CommandEvent): void {
   attempt.commands = event.id;
   if (run.record.retry !== null) batch.change(run).retry = null; // Progress: a policy counts failures in a row.
   const { command } = event;
+  if (command.type === "step" && command.safePoint !== undefined) attempt.safePoint = event.id;
   if (command.type === "step" && command.into !== undefined) {
     streamOf(batch, run, command.into); // Hot from now on: its result finds the end of it known.
     streamsOf(attempt).into.set(event.id, command.into);

@@ -31,6 +31,8 @@ export function propose(batch: Batch, event: Of<"propose">): void {
   const attempt = liveAttempt(run, event.attempt);
   if (run === undefined || attempt === null) return; // E4: stale.
   const { id, result } = event;
+  if (id === attempt.safePoint && run.record.migrating !== null)
+    batch.actions.push({ type: "mayMigrate", run: run.record.id });
   const first = attempt.held[0];
   if (first?.id === id) {
     attempt.held.shift();
@@ -112,6 +114,7 @@ export function suspend(batch: Batch, event: Of<"suspend">): void {
   }
   setStatus(batch, run, "suspended");
   const record = batch.change(run);
+  if (record.migrating !== null) batch.actions.push({ type: "mayMigrate", run: record.id });
   record.awaiting = event.awaiting;
   let soonest: Instant | null = null;
   for (const item of event.awaiting)

@@ -8,6 +8,7 @@ import { shortened } from "../moves/copy-run.ts";
 import { dropAllImages, forgetImagesFrom } from "../moves/images.ts";
 import { complete, recordCompletion, writeHeld } from "../moves/journal.ts";
 import { arrive, isExclusive } from "../moves/key-queue.ts";
+import { codeAsOf } from "../moves/safe-point.ts";
 import { revive, setStatus } from "../moves/status.ts";
 import { keep } from "../moves/streams.ts";
 import { commandText, completes, type HotRun } from "../view.ts";
@@ -186,6 +187,7 @@ function cut(batch: Batch, run: HotRun, from: number, tail: readonly Entry[]): v
   const commands = run.commands - dropped;
   const { seq, id } = run.record;
   batch.mutations.push({ type: "truncate", run: seq, id, from, commands });
+  if (run.record.migrated !== null) Object.assign(batch.change(run), codeAsOf(run.record, tail, from - 1));
   forgetImagesFrom(run, from);
   run.entries = from - 1;
   const { forkedFrom } = run.record;

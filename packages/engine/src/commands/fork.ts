@@ -94,7 +94,7 @@ function make(batch: Batch, source: HotRun, event: Fork, at: number, key: string
   const journal = wholeJournal(batch, source);
   if (journal === null) return false;
   const prefix = journal.slice(0, at);
-  const record = copyRecord(batch, source, event.id, key, at);
+  const record = copyRecord(batch, source, journal, { id: event.id, key, at });
   record.status = "running";
   if (event.input !== undefined) record.input = event.input;
   const copy = batch.view.addFresh(record);

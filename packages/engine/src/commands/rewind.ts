@@ -50,7 +50,11 @@ function refusalOf(batch: Batch, run: HotRun, { at, branch }: Rewind): string | 
 /** What the run is now: one that had not ended is cancelled, for a reason that says where it went on. */
 function keepBranch(batch: Batch, run: HotRun, event: Rewind, journal: readonly Entry[]): void {
   const { status, result, finishedAt, changedAt } = run.record;
-  const record = copyRecord(batch, run, event.branch, run.record.key, run.entries);
+  const record = copyRecord(batch, run, journal, {
+    id: event.branch,
+    key: run.record.key,
+    at: run.entries,
+  });
   if (isFinished(status)) Object.assign(record, { status, result, finishedAt, changedAt });
   else {
     const failure = new CancelledError(

@@ -78,6 +78,8 @@ export function createRun(batch: Batch, spec: NewRun): HotRun {
     parent: spec.parent,
     forkedFrom: null,
     deployment: null,
+    migrated: null,
+    migrating: null,
     createdAt: now,
     changedAt: now,
     scheduledAt: delayed ? spec.startAt : null,

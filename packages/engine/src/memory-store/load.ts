@@ -49,8 +49,16 @@ export function load(data: StorageData, needs: Needs): Loaded {
 export function loadStart(data: StorageData, run: Run): LoadedStart {
   const { image, damaged } = newestWhole(data, run);
   const state = run.key === null || image !== null ? null : loadState(data, { service: run.service, key: run.key });
-  const entries = entriesFrom(data, run.seq, (image?.info.entry ?? 0) + 1);
+  const entries = image === null ? entriesOfCode(data, run) : entriesFrom(data, run.seq, image.info.entry + 1);
   return { image, entries, state, images: imagesOf(data, run.seq), damaged };
+}
+
+/** All that its code meets from its beginning on (M1). */
+function entriesOfCode(data: StorageData, { seq, migrated }: Run): Entry[] {
+  if (migrated === null) return entriesFrom(data, seq, 1);
+  const stored = data.runs.get(seq);
+  const kept = migrated.kept.flatMap((index) => readEntries(data, stored, index - 1, index));
+  return [...kept, ...entriesFrom(data, seq, migrated.entry + 1)];
 }
 
 function entriesFrom(data: StorageData, run: number, from: number): Entry[] {

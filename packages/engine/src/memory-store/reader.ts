@@ -12,7 +12,7 @@ import {
   type StreamOwner,
   type StreamRef,
 } from "@perdure/protocol";
-import type { KeyName, NamedStream, RunFilter, StoreReader, StreamPage } from "../store.ts";
+import type { DeploymentCount, KeyName, NamedStream, RunFilter, StoreReader, StreamPage } from "../store.ts";
 import { copy } from "./copy.ts";
 import { imagesOf } from "./images.ts";
 import { loadState, readEntries, storedInOrder } from "./load.ts";
@@ -21,6 +21,8 @@ import type { StorageData } from "./storage.ts";
 import { readPage, streamsOf } from "./streams.ts";
 
 const RUNS_PAGE_MAX = 1_000;
+
+const BUNDLE_HASH_LENGTH = 64;
 
 export class MemoryReader implements StoreReader {
   readonly #data: StorageData;
@@ -53,6 +55,17 @@ export class MemoryReader implements StoreReader {
     const counts: Partial<Record<RunStatus, number>> = {};
     for (const { run } of this.#data.runs.values()) counts[run.status] = (counts[run.status] ?? 0) + 1;
     return counts;
+  }
+
+  async deployments(): Promise<readonly DeploymentCount[]> {
+    const counts = new Map<string, DeploymentCount>();
+    for (const { run } of this.#data.runs.values()) {
+      const { deployment, status } = run;
+      if (deployment?.length !== BUNDLE_HASH_LENGTH) continue;
+      const text = `${deployment} ${status}`;
+      counts.set(text, { deployment, status, count: (counts.get(text)?.count ?? 0) + 1 });
+    }
+    return [...counts].sort(([a], [b]) => compareText(a, b)).map(([, count]) => count);
   }
 
   async stateKeys(service: string, after: string | null, limit: number): Promise<readonly string[]> {

@@ -21,6 +21,7 @@ export function launch(batch: Batch, run: HotRun): void {
     token,
     held: [],
     open: new Set(),
+    safePoint: 0,
     streams: null,
     commands: run.commands,
     given: run.entries,

@@ -14,6 +14,7 @@ import {
 } from "@perdure/protocol";
 import type { Batch } from "../batch.ts";
 import { type HotRun, type Mutable, ownedText, streamKey } from "../view.ts";
+import { codeAsOf } from "./safe-point.ts";
 import { streamEndAsOf } from "./as-of.ts";
 import { addImage, imagesOf } from "./images.ts";
 
@@ -32,10 +33,17 @@ export function wholeJournal(batch: Batch, run: HotRun): readonly Entry[] | null
 }
 
 /** The record of the copy, as it begins: with nothing behind it, and nothing that it waits for. */
-export function copyRecord(batch: Batch, source: HotRun, id: RunId, key: string | null, at: number): Mutable<Run> {
+export function copyRecord(
+  batch: Batch,
+  source: HotRun,
+  journal: readonly Entry[],
+  to: { readonly id: RunId; readonly key: string | null; readonly at: number },
+): Mutable<Run> {
+  const { id, key, at } = to;
   batch.counters.seq += 1;
   return {
     ...source.record,
+    ...codeAsOf(source.record, journal, at),
     id,
     seq: batch.counters.seq,
     key,
@@ -52,6 +60,7 @@ export function copyRecord(batch: Batch, source: HotRun, id: RunId, key: string 
     awaiting: null,
     pausedBy: null,
     cancelling: null,
+    migrating: null,
     trims: null,
     watched: false,
     result: null,

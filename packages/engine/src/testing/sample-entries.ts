@@ -18,6 +18,7 @@ export const SAMPLE_COMMANDS: readonly Command[] = [
   { type: "step", name: "charge" },
   { type: "step", name: "", atMostOnce: true },
   { type: "step", name: "ask", into: "log" },
+  { type: "step", name: "perdure.safePoint/idle", safePoint: { point: "idle", kept: [3, 9], awakeables: 18 } },
   { type: "step", name: "ask", atMostOnce: true, into: "" },
   { type: "sleep", wakeAt: 5_000 },
   { type: "sleep", name: "nap", wakeAt: 6_000 },
@@ -76,6 +77,10 @@ export function sampleJournal(): Entry[] {
     id += 1;
     entries.push({ kind: "command", ...next(), id, command: { type: "step", name: "fused" }, result });
   }
+  id += 1;
+  const safePoint = { point: "idle", kept: [], awakeables: 17 };
+  const command = { type: "step", name: "perdure.safePoint/idle", safePoint } as const;
+  entries.push({ kind: "command", ...next(), id, command, result: value("[]") });
   RESULTS.forEach((result, i) => entries.push({ kind: "completion", ...next(), id: i + 1, result }));
   RESULTS.forEach((payload, i) =>
     entries.push({ kind: "signal", ...next(), signal: i % 2 === 0 ? 17 : "näme", payload }),
@@ -86,6 +91,11 @@ export function sampleJournal(): Entry[] {
   entries.push({ kind: "retry", ...next(), id: 0, tries: 1, failure: { code: 500, message: "" } });
   entries.push({ kind: "resumed", ...next() });
   entries.push({ kind: "resumed", ...next(), forget: 3 });
+  const about = { point: "idle", from: null, to: "d2", before: null };
+  const before = { entry: 1, commands: 1, told: 2, point: "", kept: [], awakeables: 17, at: 5 };
+  for (const state of RESULTS) entries.push({ kind: "resumed", ...next(), migrated: { ...about, state } });
+  const again = { ...about, from: "d1", to: null, state: RESULTS[0] as Result, before };
+  entries.push({ kind: "resumed", ...next(), migrated: again });
   return entries;
 }
 

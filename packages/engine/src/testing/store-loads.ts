@@ -150,6 +150,18 @@ function describeLoadedRuns(test: StoreTest): void {
         ["\uFFFD", "2"],
         ["\u{1F98A}", "1"],
       ]);
+      const migrated = { entry: 4, commands: 3, told: 6, point: "idle", kept: [2], awakeables: 17, at: 9 };
+      const run = runOf(3, { migrated });
+      await writer.commit({ type: "insertRun", run });
+      for (let index = 1; index <= 7; index += 1)
+        await writer.commit({
+          type: "appendEntry",
+          run: 3,
+          commands: 0,
+          entry: { kind: "signal", index, at: index, signal: "s", payload: { kind: "void" } },
+        });
+      const { entries } = await writer.store.loadStart(run);
+      expect(entries.map(({ index }) => index)).toEqual([2, 5, 6, 7]); // M1
       expect(await writer.store.loadStart(runOf(2))).toEqual({
         image: null,
         entries: [],

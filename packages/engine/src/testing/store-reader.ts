@@ -101,6 +101,26 @@ function describeRunPages(test: StoreTest): void {
       await writer.commit({ type: "deleteRun", run: 1, id: runIdOf(1) });
       expect(await writer.store.reader.counts()).toMatchObject({ running: 9 });
     });
+
+    test("counts by bundle and status, of runs that have one", async ({ writer }) => {
+      expect(await writer.store.reader.deployments()).toEqual([]);
+      const [a, b] = ["a".repeat(64), "b".repeat(64)];
+      const runs: readonly (readonly [string | null, RunStatus])[] = [
+        [b, "suspended"],
+        [a, "suspended"],
+        [null, "suspended"],
+        ["by hand", "running"],
+        [a, "running"],
+        [a, "suspended"],
+      ];
+      for (const [at, [deployment, status]] of runs.entries())
+        await writer.commit({ type: "insertRun", run: runOf(at + 1, { deployment, status }) });
+      expect(await writer.store.reader.deployments()).toEqual([
+        { deployment: a, status: "running", count: 1 },
+        { deployment: a, status: "suspended", count: 2 },
+        { deployment: b, status: "suspended", count: 1 },
+      ]);
+    });
   });
 }
 

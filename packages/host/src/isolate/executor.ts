@@ -19,7 +19,7 @@ import {
   ImageMismatchError,
   type Result,
 } from "@perdure/protocol";
-import type { FetchRequest, LogRecord } from "@perdure/sdk";
+import type { FetchRequest, LogRecord, StateMigration } from "@perdure/sdk";
 import type { GuestMessage, WireStart } from "@perdure/sdk/wire";
 import { Bases } from "./bases.ts";
 import { HOST_FETCH } from "@perdure/sdk/host-side";
@@ -53,6 +53,8 @@ const NO_VALUES: ReadonlyMap<string, unknown> = new Map();
 export interface IsolateExecutor extends Executor {
   /** Loads a bundle, so that the first run of it need not wait. @throws IsolateModuleError where that fails */
   prepare(bundle: string): Promise<void>;
+  /** What the code of a bundle makes of the state of a run that is to go over to it. @throws where it refuses */
+  migrateState(bundle: string, migration: StateMigration): Promise<Result>;
   readonly figures: IsolateFigures;
   /** Attempts are on their way into their instances: for tests that have to know when nothing goes on. */
   readonly busy: boolean;
@@ -103,6 +105,11 @@ class ThreadedExecutor implements IsolateExecutor {
     await this.#bases.find(bundle, null);
   }
 
+  async migrateState(bundle: string, migration: StateMigration): Promise<Result> {
+    const { base } = await this.#bases.find(bundle, null);
+    return this.#threads.migrateState(base, migration);
+  }
+
   async close(): Promise<void> {
     await this.#threads.close();
   }
@@ -138,7 +145,7 @@ class ThreadedExecutor implements IsolateExecutor {
   }
 
   #heard(message: FromThread): void {
-    if (message.type === "madeBase" || message.type === "baseFailed") return; // The threads' own.
+    if (!("attempt" in message)) return; // The threads' own.
     const attempt = this.#attempts.get(message.attempt);
     this.#starting.delete(message.attempt);
     switch (message.type) {

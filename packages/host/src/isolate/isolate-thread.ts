@@ -16,6 +16,7 @@ import { type BaseImage, encodeBase, sha256 } from "./image-codec.ts";
 import { Instance } from "./instance.ts";
 import { HOST_FUNCTIONS, hostFunctions } from "./host-functions.ts";
 import { MachinePool } from "./machine-pool.ts";
+import { migrateInside } from "./migrate-inside.ts";
 import { makeBase } from "./make-base.ts";
 import type { FromThread, ThreadOptions, ToThread } from "./thread-messages.ts";
 
@@ -108,6 +109,9 @@ export class IsolateThread {
       case "makeBase":
         this.#makeBase(message);
         return;
+      case "migrateState":
+        this.#migrateState(message);
+        return;
       case "start":
         this.#start(message.attempt, message.base, message.start, message.image);
         return;
@@ -151,6 +155,21 @@ export class IsolateThread {
     }
   }
 
+  #migrateState({ request, base, migration }: Extract<ToThread, { type: "migrateState" }>): void {
+    try {
+      const state = migrateInside(this.#pool, this.#base(base), this.#options.limits, migration, this.#ports.now());
+      this.#say({ type: "stateMigrated", request, state });
+    } catch (error) {
+      this.#say({ type: "stateRefused", request, failure: failureFrom(error) });
+    }
+  }
+
+  #base(hash: string): BaseImage {
+    const base = this.#bases.get(hash);
+    if (base === undefined) throw new AssertionError(`base ${hash} was not given to this thread`);
+    return base;
+  }
+
   #start(
     attempt: number,
     baseHash: string,
@@ -164,8 +183,8 @@ export class IsolateThread {
       attempt,
       instance,
       timers: new Map(),
-      imagedAt: image?.entry ?? 0,
-      startedAt: image?.entry ?? 0,
+      imagedAt: image?.entry ?? start.migrated?.entry ?? 0,
+      startedAt: image?.entry ?? start.migrated?.entry ?? 0,
       imageableAt: null,
       waitsSince: 0,
       ranMs: 0,
@@ -181,8 +200,7 @@ export class IsolateThread {
   /** Null: there can be none, and that is said. */
   #instanceFor(attempt: number, baseHash: string, image: Uint8Array | null): Instance | null {
     try {
-      const base = this.#bases.get(baseHash);
-      if (base === undefined) throw new AssertionError(`base ${baseHash} was not given to this thread`);
+      const base = this.#base(baseHash);
       const { limits } = this.#options;
       return image === null
         ? Instance.start(this.#pool, base, limits)

@@ -50,6 +50,7 @@ function start(executor: IsolateExecutor, deployment: string, handler: string): 
     deployment,
     image: null,
     origin: null,
+    migrated: null,
     entries: [],
     state: null,
     tries: 0,

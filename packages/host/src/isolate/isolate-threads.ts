@@ -2,9 +2,11 @@
 
 import { availableParallelism, totalmem } from "node:os";
 import { Worker } from "node:worker_threads";
+import { errorFromFailure, type Result } from "@perdure/protocol";
+import type { StateMigration } from "@perdure/sdk";
 import { Admission } from "./admission.ts";
 import { loadEngine } from "./engine.ts";
-import { type IsolateFigures, noFigures } from "./figures.ts";
+import { countRestore, type IsolateFigures, noFigures } from "./figures.ts";
 import type { BaseImage } from "./image-codec.ts";
 import { IsolateThread, type ThreadPorts } from "./isolate-thread.ts";
 import type { InstanceLimits } from "./instance.ts";
@@ -34,6 +36,11 @@ interface Thread {
   readonly attempts: Map<number, number>;
 }
 
+interface Asking {
+  readonly resolve: (state: Result) => void;
+  readonly reject: (error: Error) => void;
+}
+
 interface Making {
   readonly resolve: (made: { base: BaseImage; bytes: Uint8Array }) => void;
   readonly reject: (error: Error) => void;
@@ -53,7 +60,7 @@ const POLICY: ImagePolicy = {
 };
 
 export class IsolateThreads {
-  readonly figures: IsolateFigures = noFigures();
+  readonly figures: IsolateFigures;
   readonly #options: ThreadOptions;
   readonly #count: number;
   readonly #ports: ThreadPorts | undefined;
@@ -61,6 +68,7 @@ export class IsolateThreads {
   readonly #threads: Thread[] = [];
   readonly #of = new Map<number, Thread>();
   readonly #making = new Map<number, Making>();
+  readonly #asking = new Map<number, Asking>();
   readonly #admission: Admission;
   #lastRequest = 0;
   #closed = false;
@@ -71,6 +79,7 @@ export class IsolateThreads {
     this.#ports = options.ports;
     this.#listener = listener;
     const bytesMax = options.memoryMax ?? MEMORY_SHARE * (process.constrainedMemory() || totalmem());
+    this.figures = noFigures(bytesMax);
     this.#admission = new Admission({ bytesMax, makeRoom: (count) => this.#makeRoom(count) });
   }
 
@@ -82,10 +91,8 @@ export class IsolateThreads {
       thread.attempts.set(attempt, bytes);
       this.#of.set(attempt, thread);
       this.figures.live += 1;
-      if (!thread.bases.has(base.hash)) {
-        thread.bases.add(base.hash);
-        thread.post({ type: "base", base });
-      }
+      this.figures.bytes = this.#admission.bytes;
+      giveBase(thread, base);
       begin();
     });
   }
@@ -106,6 +113,18 @@ export class IsolateThreads {
     const request = this.#lastRequest;
     this.#making.set(request, { resolve, reject });
     this.#idlest().post({ type: "makeBase", request, code, hash });
+    return promise;
+  }
+
+  /** @throws what the code of the base's bundle says against it */
+  migrateState(base: BaseImage, migration: StateMigration): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#lastRequest += 1;
+    const request = this.#lastRequest;
+    this.#asking.set(request, { resolve, reject });
+    const thread = this.#idlest();
+    giveBase(thread, base);
+    thread.post({ type: "migrateState", request, base: base.hash, migration });
     return promise;
   }
 
@@ -183,14 +202,21 @@ export class IsolateThreads {
         this.#making.get(message.request)?.reject(Object.assign(new Error(message.message), { stack: message.stack }));
         this.#making.delete(message.request);
         return;
+      case "stateMigrated":
+        this.#asking.get(message.request)?.resolve(message.state);
+        this.#asking.delete(message.request);
+        return;
+      case "stateRefused":
+        this.#asking.get(message.request)?.reject(errorFromFailure(message.failure));
+        this.#asking.delete(message.request);
+        return;
       case "image":
         this.figures.images += 1;
         this.figures.imageBytes += message.figures.bytes;
         this.figures.captureMs += message.figures.tookMs;
         break;
       case "restored":
-        this.figures.restores += 1;
-        this.figures.restoreMs += message.tookMs;
+        countRestore(this.figures, message.tookMs);
         break;
       case "released": {
         const thread = this.#of.get(message.attempt);
@@ -208,6 +234,7 @@ export class IsolateThreads {
     this.#of.delete(attempt);
     this.figures.live -= 1;
     this.#admission.leave(bytes);
+    this.figures.bytes = this.#admission.bytes;
   }
 
   /** Each thread its share of what stands in line. */
@@ -221,10 +248,19 @@ export class IsolateThreads {
     const at = this.#threads.indexOf(thread);
     if (at === -1 || this.#closed) return;
     this.#threads.splice(at, 1);
+    this.figures.threadsLost += 1;
     const attempts = [...thread.attempts.keys()];
     for (const attempt of attempts) this.#gone(thread, attempt);
     for (const making of this.#making.values()) making.reject(error);
     this.#making.clear();
+    for (const asking of this.#asking.values()) asking.reject(error);
+    this.#asking.clear();
     this.#listener.died(attempts, error);
   }
+}
+
+function giveBase(thread: Thread, base: BaseImage): void {
+  if (thread.bases.has(base.hash)) return;
+  thread.bases.add(base.hash);
+  thread.post({ type: "base", base });
 }

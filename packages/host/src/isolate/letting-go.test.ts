@@ -68,6 +68,7 @@ class Bench {
         createdAt: START_TIME,
         deployment: null,
         origin: null,
+        migrated: null,
         entries: [],
         state: null,
         tries: 0,

@@ -27,6 +27,7 @@ export function rehearse(turn: (event: GuestEvent) => Outbox): void {
       tries: 0,
       deployment: null,
       origin: null,
+      migrated: null,
       entries: [],
       state: null,
     },

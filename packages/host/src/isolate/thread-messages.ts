@@ -1,6 +1,7 @@
 // What the executor and a thread of isolates say to each other. Attempts are numbers, unique in the process.
 
-import type { Awaiting, CapturedImage, Entry, Failure } from "@perdure/protocol";
+import type { Awaiting, CapturedImage, Entry, Failure, Result } from "@perdure/protocol";
+import type { StateMigration } from "@perdure/sdk";
 import type { CallOutcome, CallWord, GuestMessage, WireStart } from "@perdure/sdk/wire";
 import type { BaseImage } from "./image-codec.ts";
 import type { InstanceLimits } from "./instance.ts";
@@ -30,6 +31,12 @@ export type ToThread =
   | { readonly type: "base"; readonly base: BaseImage }
   | { readonly type: "makeBase"; readonly request: number; readonly code: string; readonly hash: string }
   | {
+      readonly type: "migrateState";
+      readonly request: number;
+      readonly base: string;
+      readonly migration: StateMigration;
+    }
+  | {
       readonly type: "start";
       readonly attempt: number;
       readonly base: string;
@@ -52,6 +59,8 @@ export type FromThread =
       readonly message: string;
       readonly stack: string | undefined;
     }
+  | { readonly type: "stateMigrated"; readonly request: number; readonly state: Result }
+  | { readonly type: "stateRefused"; readonly request: number; readonly failure: Failure }
   /** In the order in which they were said. `timers` never leave the thread. */
   | {
       readonly type: "said";

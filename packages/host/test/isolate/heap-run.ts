@@ -159,6 +159,7 @@ export class HeapRun {
       createdAt: START_TIME,
       deployment: null,
       origin: null,
+      migrated: null,
       entries,
       state: mode === "service" ? null : [],
       tries: 0,

@@ -1,10 +1,10 @@
 // One action on many runs: those that are named, or those that a filter finds. What a filter finds is counted first, and
 // done only when somebody said yes.
 
-import { createInterface } from "node:readline/promises";
 import type { BulkAction, RunFilterBody, RunId, RunStatus } from "@perdure/protocol";
 import type { AdminClient, RunAction } from "./api/admin-client.ts";
 import type { Cli, CommonOptions } from "./cli.ts";
+import { confirm } from "./confirm.ts";
 import { explain, InterruptedError, UsageError } from "./errors.ts";
 import { errorDocument, reportError } from "./error-report.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
@@ -83,7 +83,7 @@ async function actOnFiltered(
   const out = cli.output(options);
   const { matched, runs } = await findMatched(admin, action, filter);
   if (options.dryRun === true) return listMatched(cli, action, matched, runs, options);
-  if (matched > 0 && options.yes !== true) await confirm(cli, action, matched, options);
+  if (matched > 0 && options.yes !== true) await confirm(cli, `${action} ${plural(matched, "run")}`, options);
   const answer = action === "purge" ? await purgeAll(admin, runs) : await doBulk(admin, action, filter, matched);
   if (out.json) out.document(answer);
   else {
@@ -122,20 +122,6 @@ async function doBulk(admin: AdminClient, action: BulkAction, filter: RunFilterB
   if (matched === 0) return { matched, done: 0, failed: [] };
   const { dryRun: _, runs: __, ...answer } = await admin.bulk(action, { filter, all: true });
   return answer;
-}
-
-async function confirm(cli: Cli, action: RunAction, matched: number, options: ActOptions): Promise<void> {
-  const what = `${action} ${plural(matched, "run")}`;
-  const { stdin, stderr } = cli.io;
-  if (stdin.isTTY !== true || stderr.isTTY !== true || options.json === true)
-    throw new UsageError(`this would ${what}`, "add --yes if that is meant");
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await prompt.question(`${what}? [y/N] `, { signal: cli.io.interrupted }).catch(() => "");
-    if (!/^y(es)?$/i.test(answer.trim())) throw new InterruptedError();
-  } finally {
-    prompt.close();
-  }
 }
 
 const FINISHED = ["succeeded", "failed", "cancelled", "killed"] as const;

@@ -1,6 +1,7 @@
 // Journal entries in words: what the code asked for, what came back.
 
 import type { CommandView, EntryView, KeptView, ResultView, SignalName, WaitView } from "@perdure/protocol";
+import { codeName } from "./migration-text.ts";
 import { shortId } from "./run-lookup.ts";
 import { targetText } from "./target.ts";
 import { plural, printable } from "./text.ts";
@@ -114,6 +115,8 @@ export function entryText(entry: EntryView, options: ValueOptions): string {
     case "retry":
       return retryText(entry, options);
     case "resumed":
+      if (entry.migrated !== undefined)
+        return `goes on with ${codeName(entry.migrated.to)}, from the safe point "${entry.migrated.point}"`;
       return `resumed${entry.forget === undefined ? "" : `, #${entry.forget} may run again`}`;
   }
 }

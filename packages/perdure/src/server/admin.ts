@@ -9,6 +9,7 @@ import { BadRequestError, ValidationError, type ServicesAnswer, type VersionAnsw
 import { actionRoutes } from "./admin-actions.ts";
 import { callRoutes } from "./admin-calls.ts";
 import { agentRoutes } from "./admin-agents.ts";
+import { migrationRoutes } from "./admin-migrations.ts";
 import { momentRoutes } from "./admin-moments.ts";
 import { runRoutes } from "./admin-runs.ts";
 import { scheduleRoutes } from "./admin-schedules.ts";
@@ -60,6 +61,7 @@ export function createAdmin(runtime: ServedRuntime, options: AdminOptions = {}):
     runRoutes(routes, runtime);
     actionRoutes(routes, runtime);
     momentRoutes(routes, runtime);
+    migrationRoutes(routes, runtime);
     stateRoutes(routes, runtime);
     callRoutes(routes, runtime, options);
     scheduleRoutes(routes, runtime);

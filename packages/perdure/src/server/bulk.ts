@@ -30,20 +30,13 @@ const LISTED_MAX = 1_000;
 /** @throws BadRequestError where the filter is empty and nobody said that this is meant. */
 export async function bulk(runtime: ServedRuntime, action: BulkAction, request: BulkRequest): Promise<BulkAnswer> {
   const dryRun = request.dryRun === true;
-  const filter = parseFilter(request.filter);
-  if (Object.keys(filter).length === 0 && request.all !== true && !dryRun) {
-    throw new BadRequestError(`an empty filter means every run: to ${action} them all, say "all": true`);
-  }
-  const statuses = APPLIES[action].filter((status) => filter.status?.includes(status) ?? true);
-  const [newest] = await runtime.reader.runs({ limit: 1 });
   const tally = {
     matched: 0,
     done: 0,
     failed: [] as { runId: RunId; code: string; message: string }[],
     runs: [] as RunId[],
   };
-  if (newest === undefined || statuses.length === 0) return { dryRun, ...tally };
-  for await (const page of pages(runtime, { ...filter, status: statuses }, newest.seq)) {
+  for await (const page of matching(runtime, action, APPLIES[action], request)) {
     tally.matched += page.length;
     for (const { id } of page) if (tally.runs.length < LISTED_MAX) tally.runs.push(id);
     if (dryRun) continue;
@@ -54,6 +47,21 @@ export async function bulk(runtime: ServedRuntime, action: BulkAction, request: 
     });
   }
   return { dryRun, ...tally };
+}
+
+/** Page by page. @throws BadRequestError where the filter is empty and nobody said that this is meant. */
+export async function* matching(
+  runtime: ServedRuntime,
+  verb: string,
+  applies: readonly RunStatus[],
+  request: Pick<BulkRequest, "filter" | "all" | "dryRun">,
+): AsyncGenerator<readonly Run[]> {
+  const filter = parseFilter(request.filter);
+  if (Object.keys(filter).length === 0 && request.all !== true && request.dryRun !== true)
+    throw new BadRequestError(`an empty filter means every run: to ${verb} them all, say "all": true`);
+  const status = applies.filter((one) => filter.status?.includes(one) ?? true);
+  const [newest] = await runtime.reader.runs({ limit: 1 });
+  if (newest !== undefined && status.length > 0) yield* pages(runtime, { ...filter, status }, newest.seq);
 }
 
 async function* pages(

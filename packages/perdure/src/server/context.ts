@@ -6,19 +6,23 @@ import type { Target, ValidationError } from "@perdure/protocol";
 /** What the server asks of a runtime. */
 export type ServedRuntime = Pick<
   Runtime,
+  | "artifactCounts"
   | "attach"
   | "call"
   | "cancel"
   | "catalog"
   | "changes"
   | "completeAwakeable"
+  | "deployments"
   | "draining"
   | "editState"
   | "figures"
   | "fork"
   | "healthy"
+  | "isolates"
   | "kill"
   | "live"
+  | "migrate"
   | "moments"
   | "nameMoment"
   | "output"

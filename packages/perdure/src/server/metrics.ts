@@ -1,9 +1,11 @@
 // GET /metrics: figures of the runtime, its store, the listeners and the process, in Prometheus' text form.
 
 import { performance } from "node:perf_hooks";
+import { RESTORE_MS_BOUNDS } from "@perdure/host";
 import { RUN_STATUSES } from "@perdure/protocol";
 import type { ServedRuntime, Traffic } from "./context.ts";
 
+type ArtifactCounts = Awaited<ReturnType<ServedRuntime["artifactCounts"]>>;
 type Kind = "gauge" | "counter";
 type Labels = Readonly<Record<string, string>>;
 
@@ -13,6 +15,22 @@ class Exposition {
   metric(name: string, kind: Kind, help: string, samples: readonly (readonly [number, Labels?])[]): void {
     this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`);
     for (const [value, labels] of samples) this.#lines.push(`${name}${labelText(labels)} ${value}`);
+  }
+
+  /** @param counts by bound, the last one: above all of them. In the unit of `bounds`, as `sum` is. */
+  histogram(
+    name: string,
+    help: string,
+    bounds: readonly number[],
+    { counts, sum }: { readonly counts: readonly number[]; readonly sum: number },
+  ): void {
+    let below = 0;
+    this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} histogram`);
+    for (const [at, count] of counts.entries()) {
+      below += count;
+      this.#lines.push(`${name}_bucket${labelText({ le: String(bounds[at] ?? "+Inf") })} ${below}`);
+    }
+    this.#lines.push(`${name}_sum ${sum}`, `${name}_count ${below}`);
   }
 
   get text(): string {
@@ -34,7 +52,11 @@ export async function metricsText(
   traffic: readonly Traffic[],
   readers: number,
 ): Promise<string> {
-  const [counts, stats] = await Promise.all([runtime.reader.counts(), runtime.reader.stats()]);
+  const [counts, stats, artifacts] = await Promise.all([
+    runtime.reader.counts(),
+    runtime.reader.stats(),
+    runtime.artifactCounts(),
+  ]);
   const { figures } = runtime;
   const out = new Exposition();
   out.metric("perdure_info", "gauge", "What runs here.", [
@@ -60,6 +82,7 @@ export async function metricsText(
   out.metric("perdure_loop_failures_total", "counter", "Times that the loop failed and was replaced.", [
     [figures.failures],
   ]);
+  isolateMetrics(out, runtime, artifacts);
   for (const [name, value] of Object.entries(stats)) {
     if (!Number.isFinite(value)) continue;
     out.metric(`perdure_store_${name.replaceAll(/[^A-Za-z0-9_]/g, "_")}`, "gauge", "A figure of the store.", [[value]]);
@@ -79,6 +102,38 @@ export async function metricsText(
   out.metric("perdure_event_streams", "gauge", "Readers of the event stream.", [[readers]]);
   processMetrics(out);
   return out.text;
+}
+
+function isolateMetrics(out: Exposition, { isolates, figures }: ServedRuntime, artifacts: ArtifactCounts): void {
+  out.metric(
+    "perdure_images_lost_total",
+    "counter",
+    "Images that were damaged or could not be read, and passed over.",
+    [[figures.imagesLost]],
+  );
+  out.metric("perdure_bundles", "gauge", "Bundles that are stored: code of runs in isolates.", [[artifacts.bundle]]);
+  out.metric("perdure_bases", "gauge", "Heaps that are stored, which images are differences to.", [[artifacts.base]]);
+  if (isolates === null) return;
+  out.metric("perdure_isolates_live", "gauge", "Isolates that hold memory.", [[isolates.live]]);
+  out.metric("perdure_isolates_in_line", "gauge", "Attempts that wait for room in memory.", [[isolates.inLine]]);
+  out.metric("perdure_isolates_bytes", "gauge", "Memory that isolates were admitted with.", [[isolates.bytes]]);
+  out.metric("perdure_isolates_bytes_max", "gauge", "The most that they may have together.", [[isolates.bytesMax]]);
+  out.metric("perdure_isolate_threads_lost_total", "counter", "Threads that died; their attempts were begun again.", [
+    [isolates.threadsLost],
+  ]);
+  out.histogram(
+    "perdure_isolate_restore_seconds",
+    "From an image until its code had met what came after it.",
+    RESTORE_MS_BOUNDS.map((ms) => ms / 1_000),
+    { counts: isolates.restoresWithin, sum: isolates.restoreMs / 1_000 },
+  );
+  out.metric("perdure_images_captured_total", "counter", "Images that were taken.", [[isolates.images]]);
+  out.metric("perdure_images_captured_bytes_total", "counter", "Bytes of images that were taken.", [
+    [isolates.imageBytes],
+  ]);
+  out.metric("perdure_images_capture_seconds_total", "counter", "Time that taking images took, in their threads.", [
+    [isolates.captureMs / 1_000],
+  ]);
 }
 
 function processMetrics(out: Exposition): void {

@@ -87,6 +87,16 @@ const entry: Json = {
   description: "One entry of the journal; further properties depend on its kind",
 };
 
+const MIGRATION_REPORT: Json = object({
+  runId: text,
+  dryRun: { type: "boolean" },
+  outcome: { type: "string", enum: ["migrated", "planned", "unchanged", "refused"] },
+  point: orNull(text),
+  from: orNull(text),
+  to: orNull(text),
+  reason: orNull(text),
+});
+
 const overlap: Json = { type: "string", enum: ["skip", "queue", "parallel", "cancel"] };
 const catchUp: Json = { type: "string", enum: ["none", "latest", "all"] };
 const writeMode: Json = { type: "string", enum: ["allow", "ask", "deny"] };
@@ -122,12 +132,17 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
   Moment: object({ entry: count, hash: text, base: text, size: count, at: instant, name: orNull(text) }),
   MomentsAnswer: object({ moments: list(ref("Moment")) }),
   RewindAnswer: object({ runId: text, status: orNull(ref("RunStatus")), branch: text }),
-  Run: object({
-    ...summary,
-    input: payload,
-    headers: orNull({ type: "object", additionalProperties: text }),
-    result: orNull(ref("Result")),
-  }),
+  Run: object(
+    {
+      ...summary,
+      input: payload,
+      headers: orNull({ type: "object", additionalProperties: text }),
+      migrated: object({ point: text, at: instant }),
+      migrating: object({ to: orNull(text) }),
+      result: orNull(ref("Result")),
+    },
+    [...Object.keys(summary), "input", "headers", "result"],
+  ),
   Entry: entry,
   Wait: wait,
   RunPage: object({ runs: list(ref("RunSummary")), nextCursor: orNull(count) }),
@@ -147,6 +162,26 @@ export const COMPONENTS: Readonly<Record<string, Json>> = {
     done: count,
     failed: list(object({ runId: text, code: text, message: text })),
     runs: list(text),
+  }),
+  MigrationReport: MIGRATION_REPORT,
+  BulkMigrateAnswer: object({
+    dryRun: { type: "boolean" },
+    matched: count,
+    outcomes: object({ migrated: count, planned: count, unchanged: count, refused: count }),
+    runs: list(MIGRATION_REPORT),
+  }),
+  Deployments: object({
+    deployments: list(
+      object({
+        hash: text,
+        entry: text,
+        createdAt: orNull(text),
+        services: list(text),
+        bytes: count,
+        bases: list(object({ hash: text, bytes: count })),
+        runs: { type: "object", additionalProperties: count },
+      }),
+    ),
   }),
   Service: {
     ...object({
@@ -413,6 +448,20 @@ export const BULK_BODY: Json = closed(
     filter: closed({ status: { type: "array", items: status }, ...filters }),
     dryRun: { type: "boolean", default: false },
     all: { type: "boolean", default: false, description: "An empty filter means every run: that has to be said" },
+  },
+  ["filter"],
+);
+const MIGRATION: Record<string, Json> = {
+  to: { type: "string", description: 'A bundle, by the beginning of its hash; absent or "latest": that of new runs' },
+  dryRun: { type: "boolean", description: "Change nothing: say what would happen" },
+  whenSafe: { type: "boolean", description: "One that is at no safe point: when it comes to one" },
+};
+export const MIGRATE_BODY: Json = orNull(closed(MIGRATION));
+export const BULK_MIGRATE_BODY: Json = closed(
+  {
+    filter: closed({ status: { type: "array", items: status }, ...filters }),
+    all: { type: "boolean", default: false, description: "An empty filter means every run: that has to be said" },
+    ...MIGRATION,
   },
   ["filter"],
 );

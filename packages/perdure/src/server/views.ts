@@ -122,6 +122,8 @@ export function runView(run: Run, bytesMax: number): RunView {
     ...runSummary(run),
     input: payloadView(run.input, bytesMax),
     headers: run.headers,
+    ...(run.migrated === null ? {} : { migrated: { point: run.migrated.point, at: instantText(run.migrated.at) } }),
+    ...(run.migrating === null ? {} : { migrating: run.migrating }),
     result: run.result === null ? null : resultView(run.result, bytesMax),
   };
 }
@@ -169,7 +171,7 @@ export function entryView(run: RunId, entry: Entry, bytesMax: number): EntryView
       };
     }
     case "resumed":
-      return { ...head, kind: "resumed", ...(entry.forget === undefined ? {} : { forget: entry.forget }) };
+      return resumedView(head, entry);
   }
 }
 
@@ -216,4 +218,14 @@ export function cellView(value: unknown): JsonValue {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   return value === undefined ? null : (value as JsonValue);
+}
+
+function resumedView(
+  head: { readonly index: number; readonly at: string },
+  { forget, migrated }: Extract<Entry, { kind: "resumed" }>,
+): EntryView {
+  const resumed = { ...head, kind: "resumed", ...(forget === undefined ? {} : { forget }) } as const;
+  if (migrated === undefined) return resumed;
+  const { point, from, to } = migrated;
+  return { ...resumed, migrated: { point, from, to } };
 }

@@ -16,7 +16,7 @@ import {
   type IsolateFigures,
   type ThreadPorts,
 } from "@perdure/host";
-import type { Attempt, AttemptReplies, AttemptStart, Executor, RunId, Target } from "@perdure/protocol";
+import type { Attempt, AttemptReplies, AttemptStart, Executor, Result, RunId, Target } from "@perdure/protocol";
 import {
   isDefinition,
   type LogRecord,
@@ -24,6 +24,7 @@ import {
   type Registry,
   type SdkPorts,
   type Servable,
+  type StateMigration,
 } from "@perdure/sdk";
 import { openSnapshotMemory } from "../snapshot-memory.ts";
 
@@ -96,6 +97,10 @@ export class IsolatedRuns implements Executor {
 
   start(start: AttemptStart, replies: AttemptReplies): Attempt {
     return this.#executor.start(start, this.#watched(start, replies));
+  }
+
+  migrateState(bundle: string, migration: StateMigration): Promise<Result> {
+    return this.#executor.migrateState(bundle, migration);
   }
 
   close(): Promise<void> {

@@ -21,7 +21,15 @@ import {
   type Scheduler,
   type StreamItem,
 } from "@perdure/engine";
-import { Catalog, createRoutedExecutor, hostFetch, type HostFunction } from "@perdure/host";
+import {
+  Catalog,
+  createRoutedExecutor,
+  createStateMigrator,
+  hostFetch,
+  type HostFunction,
+  type MigrationRequest,
+  Migrator,
+} from "@perdure/host";
 import {
   createExecutor,
   createRegistry,
@@ -38,6 +46,7 @@ import {
   valueResult,
   type Entry,
   type Executor,
+  type MigrationReport,
   type Result,
   type Run,
   type RunId,
@@ -122,6 +131,7 @@ export class TestWorld {
   readonly catalog: Catalog;
   readonly #options: TestWorldOptions;
   readonly #loop: Loop;
+  readonly #migrator: Migrator;
   /** Of handlers in this process: the models of isolates are found by them, too. */
   readonly #shared: SdkPorts;
   #isolated: IsolatedRuns | undefined = undefined;
@@ -142,6 +152,15 @@ export class TestWorld {
     this.catalog = new Catalog(this.registry, {
       deployment: (target) => this.#isolated?.deployment(target) ?? null,
     });
+    this.#migrator = new Migrator({
+      store: openMemoryStore(this.memory.storage),
+      environment: this.catalog,
+      migrateState: createStateMigrator(this.registry, {
+        migrateState: (bundle, migration) => this.#runs.migrateState(bundle, migration),
+      }),
+      ask: (question) => this.#loop.ask(question),
+      onGivenUp: (run, reason) => this.#options.log?.(givenUp(run, reason)),
+    });
     this.#shared = this.#ports(options.log);
     const isolates: Executor = { start: (start, replies) => this.#runs.start(start, replies) };
     this.#loop = new Loop({
@@ -151,7 +170,11 @@ export class TestWorld {
       clock: this.#clock,
       scheduler: this.#scheduler,
       onFailure: (error) => (this.#failure ??= { error }),
-      observer: { committed: () => undefined, imageLost: () => (this.memory.images.lost += 1) },
+      observer: {
+        committed: () => undefined,
+        imageLost: () => (this.memory.images.lost += 1),
+        mayMigrate: (run) => void this.#migrator.mayMigrate(run),
+      },
       retentionEveryMs: Number.POSITIVE_INFINITY, // Else the clock would jump from sweep to sweep for ever.
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     });
@@ -286,6 +309,16 @@ export class TestWorld {
 
   async resume(run: RunId): Promise<void> {
     await this.#loop.ask({ type: "resume", run });
+  }
+
+  /** The journal is cut before entry `from`. */
+  async restart(run: RunId, from: number): Promise<void> {
+    await this.#loop.ask({ type: "restart", run, from });
+  }
+
+  /** As `perdure migrate` does. `to`: `latest`, or a bundle. */
+  migrate(run: RunId, request: MigrationRequest = { to: "latest" }): Promise<MigrationReport> {
+    return this.#migrator.migrate(run, request);
   }
 
   /**
@@ -554,6 +587,11 @@ interface RunningStep {
 interface Alarm {
   readonly at: number;
   readonly callback: () => void;
+}
+
+function givenUp(run: RunId, reason: string): LogRecord {
+  const message = `the migration was given up: ${reason}`;
+  return { level: "warn", message, fields: undefined, run, service: "", handler: "", key: null };
 }
 
 function macrotask(): Promise<void> {

@@ -217,4 +217,33 @@ describe.each(MEMORIES)("with memory: $memory", SLOWLY, (memory) => {
     const items = await world.stream({ run }, "tokens");
     expect(items.map(({ payload }) => (JSON.parse(String(payload)) as { type: string }).type)).toContain("part");
   });
+
+  test("a turn that waits for a person is forked, and goes on with other instructions and without tools", async () => {
+    play(({ messages }) =>
+      messages.some(({ role }) => role === "tool")
+        ? "Done."
+        : { toolCalls: [{ name: "publish", input: { title: "the report" } }] },
+    );
+    const world = await worldOf(memory, cast.editor);
+    const run = await world.submit(target("editor"), "go", "go");
+    while ((await questions(world)).length === 0) await setImmediate();
+    const note = { instructions: "Say it to a child.", tools: [] };
+    const fork = await world.fork(run, { note });
+    const before = model.requests.length;
+    await decide(world, { decision: "approved", by: "ada" });
+    expect(valueOf<AgentAnswer>(await world.finish(run)).text).toBe("Done.");
+    expect(valueOf<AgentAnswer>(await world.finish(fork)).text).toBe("Done.");
+    const told = model.requests.slice(before).map(({ messages, tools }) => ({
+      system: messages.find(({ role }) => role === "system")?.text,
+      tools,
+    }));
+    expect(told).toHaveLength(2);
+    expect(told).toContainEqual({ system: undefined, tools: ["publish"] });
+    expect(told).toContainEqual({ system: "Say it to a child.", tools: [] });
+    expect(traces).toEqual(["the report", "the report"]);
+    const key = (await world.run(fork))?.key ?? "";
+    expect(key).not.toBe("s1");
+    const [own, copy] = [await transcriptOf(world, "editor"), await transcriptOf(world, "editor", key)];
+    expect(copy.map(({ type }) => type)).toEqual(own.map(({ type }) => type));
+  });
 });

@@ -9,7 +9,7 @@ import type { RetryOptions } from "../context/options.ts";
 import { resolveRetry } from "../definitions/manifest.ts";
 import type { Registry } from "../definitions/registry.ts";
 import type { SdkPorts } from "../ports.ts";
-import type { AttemptOptions } from "./replay-attempt.ts";
+import type { AttemptOptions } from "./attempt-options.ts";
 import { ReplayAttempt } from "./replay-attempt.ts";
 import { Turns } from "./turns.ts";
 import { unknownTarget } from "./unknown-target.ts";

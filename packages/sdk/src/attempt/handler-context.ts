@@ -116,6 +116,12 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
     return this.#attempt.now() as Promise<number>;
   }
 
+  async safePoint<T>(name: string, state: T): Promise<T> {
+    if (typeof name !== "string" || name === "")
+      throw new BadRequestError('a safe point has a name: ctx.safePoint("idle", state)');
+    return this.#attempt.safePoint(name, state) as Promise<T>;
+  }
+
   random(): number {
     this.#attempt.allowed();
     this.#random ??= new IdentityRandom(this.#attempt.identity);
@@ -216,12 +222,12 @@ export class HandlerContext implements WorkflowContext, TargetSink<SendOptions> 
 
   get<T = unknown>(name: string): Promise<T | undefined> {
     this.#keyed("state");
-    return this.#attempt.getState(name) as Promise<T | undefined>;
+    return this.#attempt.readState({ type: "getState", key: name }) as Promise<T | undefined>;
   }
 
   keys(): Promise<string[]> {
     this.#keyed("state");
-    return this.#attempt.getStateKeys() as Promise<string[]>;
+    return this.#attempt.readState({ type: "getStateKeys" }) as Promise<string[]>;
   }
 
   set(name: string, value: unknown): void {

@@ -155,6 +155,7 @@ describe("an image that is put back for a fork", () => {
     entries: [],
     state: null,
     origin: null,
+    migrated: null,
     tries: 0,
     ...over,
   });

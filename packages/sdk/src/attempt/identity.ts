@@ -42,11 +42,14 @@ const SILENT: ReadonlySet<CommandType> = new Set<CommandType>([
 const NEVER = Number.POSITIVE_INFINITY;
 
 export class Identity {
+  /** The entry that the code began with, if it began after the run. */
+  readonly began: number;
   readonly #progress: () => Progress;
   #stages: readonly Stage[];
   #stage = 0;
 
   constructor(start: AttemptStart, progress: () => Progress) {
+    this.began = start.migrated?.told ?? 0;
     this.#progress = progress;
     this.#stages = stagesOf(start);
   }
@@ -119,7 +122,7 @@ export class IdentityRandom {
   constructor(identity: Identity) {
     this.#identity = identity;
     this.#run = identity.run;
-    this.#numbers = new ReplayableRandom(this.#run);
+    this.#numbers = new ReplayableRandom(this.#run, identity.began);
   }
 
   random(): number {
@@ -134,7 +137,7 @@ export class IdentityRandom {
     const { run } = this.#identity;
     if (run !== this.#run) {
       this.#run = run;
-      this.#numbers = new ReplayableRandom(run);
+      this.#numbers = new ReplayableRandom(run, this.#identity.began);
     }
     return this.#numbers;
   }

@@ -14,8 +14,8 @@ export class JournalCursor {
   #pastAt = 0;
   /** Commands of the past, by id - 1 - #before. */
   #recorded: readonly CommandEntry[];
-  /** Commands that an image holds. */
-  #before = 0;
+  /** Commands that an image holds, or that the code began after. */
+  #before: number;
   #arrived: Entry[] = [];
   #arrivedAt = 0;
   /** Highest index that the attempt was given. */
@@ -23,8 +23,10 @@ export class JournalCursor {
   /** Index of the last entry that the code has met. */
   met = 0;
 
-  constructor(past: readonly Entry[]) {
+  /** @param before commands that the code does not meet: it began after them. */
+  constructor(past: readonly Entry[], before: number) {
     this.#past = past;
+    this.#before = before;
     this.#recorded = past.length === 0 ? NOTHING : past.filter((entry) => entry.kind === "command");
     this.seen = past.at(-1)?.index ?? 0;
   }

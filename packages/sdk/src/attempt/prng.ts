@@ -20,12 +20,14 @@ export class ReplayableRandom {
   #c: number;
   #counter = 1;
 
-  constructor(run: RunId) {
+  /** @param began the entry that the code began with, where it is not the run's first: what was drawn before is not again. */
+  constructor(run: RunId, began = 0) {
     const bytes = new DataView(decodeRunId(run).buffer);
     // 24 bytes into 96 bits of seed: two words are folded into each, unalike, so that equal ones do not cancel.
     this.#a = bytes.getUint32(0) ^ Math.imul(bytes.getUint32(12), GOLDEN);
     this.#b = bytes.getUint32(4) ^ Math.imul(bytes.getUint32(16), GOLDEN);
     this.#c = bytes.getUint32(8) ^ Math.imul(bytes.getUint32(20), GOLDEN);
+    if (began > 0) this.#c ^= Math.imul(began, GOLDEN);
     for (let i = 0; i < WARM_UP_DRAWS; i += 1) this.#next();
   }
 

@@ -39,6 +39,7 @@ import type {
   Result,
   RetryPolicy,
   SignalName,
+  StepCommand,
 } from "@perdure/protocol";
 import {
   CANCEL_SIGNAL,
@@ -53,8 +54,10 @@ import type { StepOptions } from "../context/options.ts";
 import type { HandlerSpec } from "../definitions/handler.ts";
 import type { AbortControllerLike, AbortSignalLike, HandlerScope, LogLevel, SdkPorts } from "../ports.ts";
 import { retryAfterMs } from "./backoff.ts";
+import type { AttemptOptions, HeldCommand } from "./attempt-options.ts";
 import { awaitingOf } from "./awaiting.ts";
 import { HandlerContext } from "./handler-context.ts";
+import { encodeResult } from "../json.ts";
 import { readInput, writeOutput } from "./handler-payloads.ts";
 import { Identity, scopeOf } from "./identity.ts";
 import { JournalCursor } from "./journal-cursor.ts";
@@ -62,31 +65,15 @@ import type { LiveWrites } from "./live-writes.ts";
 import { callerPosition, captureStack, type Divergence, mismatchError, sameCommand } from "./mismatch.ts";
 import { afterTheEnd, insideStep } from "./misuse.ts";
 import { never, rejected, settledNow } from "./promises.ts";
+import { SafePoints } from "./safe-points.ts";
 import { Signals } from "./signals.ts";
 import { StateView } from "./state-view.ts";
 import { stepCommand, type StepFunction, type StepHost, StepTask } from "./step-task.ts";
 import { Stillness } from "./stillness.ts";
 import { trimmedFailure } from "./stream-reference.ts";
-import type { Turns } from "./turns.ts";
 import { Wait } from "./wait.ts";
 
-/** What all attempts of an executor share. */
-export interface AttemptOptions {
-  readonly ports: SdkPorts;
-  readonly turns: Turns;
-  readonly defaultRetry: RetryPolicy;
-  /** How long a blocked attempt stays in memory. */
-  readonly suspendAfterMs: number;
-  /** How long code may go without asking for what is recorded. */
-  readonly divergenceGraceMs: number;
-  /** The attempt is over, and may be forgotten. */
-  readonly ended: (attempt: ReplayAttempt) => void;
-}
-
 type Over = "ended" | "suspended" | "failed" | "aborted";
-
-/** A command that is not said yet (A2). */
-type Held = Parameters<AttemptReplies["command"]>;
 
 export class ReplayAttempt implements Attempt, StepHost {
   readonly ports: SdkPorts;
@@ -107,7 +94,7 @@ export class ReplayAttempt implements Attempt, StepHost {
   readonly #exclusive: boolean;
   readonly #cursor: JournalCursor;
   /** Commands that the code has asked for. */
-  #issued = 0;
+  #issued: number;
   /** Tries of steps that were begun. */
   #tries = 0;
   #live: boolean;
@@ -118,11 +105,12 @@ export class ReplayAttempt implements Attempt, StepHost {
   #insideStep = false;
   #yielding: boolean;
   readonly #waits = new Map<number, Wait>();
-  #held: Held[] = [];
+  #held: HeldCommand[] = [];
   /** Made when the first signal is asked for or arrives. */
   #signals: Signals | undefined = undefined;
   #state: StateView | null;
-  #nextAwakeable = FIRST_AWAKEABLE_SIGNAL;
+  #nextAwakeable: number;
+  readonly #safePoints: SafePoints;
   #controller: AbortControllerLike | undefined = undefined;
   #cancelled: CancelledError | undefined = undefined;
   #cancelGrace: (() => void) | undefined = undefined;
@@ -139,7 +127,10 @@ export class ReplayAttempt implements Attempt, StepHost {
     this.defaultRetry = options.defaultRetry;
     this.#options = options;
     this.#exclusive = start.mode === "exclusive" || start.mode === "workflow";
-    this.#cursor = new JournalCursor(start.entries);
+    this.#issued = start.migrated?.commands ?? 0; // M2
+    this.#nextAwakeable = start.migrated?.awakeables ?? FIRST_AWAKEABLE_SIGNAL;
+    this.#safePoints = new SafePoints(start);
+    this.#cursor = new JournalCursor(start.entries, this.#issued);
     this.#live = start.entries.length === 0;
     this.#state = start.state === null ? null : new StateView(start.state);
     this.#yielding = options.suspendAfterMs === 0;
@@ -267,39 +258,48 @@ export class ReplayAttempt implements Attempt, StepHost {
   }
 
   step(name: string, fn: StepFunction, options: StepOptions | undefined): Promise<unknown> {
+    return this.#step(stepCommand(name, options), fn, options);
+  }
+
+  #step(command: StepCommand, fn: StepFunction, options?: StepOptions): Promise<unknown> {
     const refusal = this.refusal();
     if (refusal !== undefined) return refusal;
-    let atMostOnce = options?.atMostOnce === true;
-    const id = this.issue(stepCommand(name, atMostOnce, options?.into));
+    let atMostOnce = command.atMostOnce === true;
+    const id = this.issue(command);
     if (this.over) return never();
     if (!this.#live) {
       const recorded = this.#cursor.recorded(id)?.command;
       if (recorded?.type === "step" && recorded.atMostOnce === true) atMostOnce = true; // What was promised when it began counts.
     }
-    const task = new StepTask(this, id, name, fn, options, atMostOnce);
+    const task = new StepTask(this, id, command.name, fn, options, atMostOnce);
     this.#waits.set(id, task);
     if (this.#live) task.launch();
     return task.promise;
   }
 
   now(): Promise<unknown> {
-    if (!this.#live) return this.step("now", () => this.ports.now(), undefined);
+    return this.#known({ type: "step", name: "now" }, () => this.ports.now());
+  }
+
+  safePoint(point: string, state: unknown): Promise<unknown> {
+    const kept = this.#signals?.keptEntries ?? [];
+    return this.#known(...this.#safePoints.reached({ point, kept, awakeables: this.#nextAwakeable }, state));
+  }
+
+  /** A step whose result is there at once: it is proposed along with it. */
+  #known(command: StepCommand, value: () => unknown): Promise<unknown> {
+    if (!this.#live) return this.#step(command, value);
     const refusal = this.refusal();
     if (refusal !== undefined) return refusal;
-    const wait = new Wait(this.issue({ type: "step", name: "now" }));
-    this.replies.propose(wait.id, valueResult(String(this.ports.now())));
+    const result = encodeResult(value(), command.name);
+    const wait = new Wait(this.issue(command));
+    this.replies.propose(wait.id, result);
     return this.await(wait);
   }
 
-  getState(name: string): Promise<unknown> {
-    return this.closedRefusal() ?? this.#read({ type: "getState", key: name });
-  }
-
-  getStateKeys(): Promise<unknown> {
-    return this.closedRefusal() ?? this.#read({ type: "getStateKeys" });
-  }
-
-  #read(command: Extract<Command, { type: "getState" | "getStateKeys" }>): Promise<unknown> {
+  readState(command: Extract<Command, { type: "getState" | "getStateKeys" }>): Promise<unknown> {
+    const refusal = this.closedRefusal();
+    if (refusal !== undefined) return refusal;
     const recorded = this.#cursor.recorded(this.#issued + 1);
     let result: Result | undefined;
     if (recorded !== undefined) result = recorded.result;
@@ -494,7 +494,7 @@ export class ReplayAttempt implements Attempt, StepHost {
       case "signal":
         if (entry.signal === CANCEL_SIGNAL) return this.#cancel();
         this.#signals ??= new Signals();
-        return this.#signals.deliver(entry.signal, entry.payload);
+        return this.#signals.deliver(entry);
       case "retry":
         this.#task(entry.id)?.retried(entry);
         return false;

@@ -3,7 +3,7 @@
 // A signal goes to whoever has waited longest under its name, or is kept until somebody asks. Awakeables are signals
 // under a number. Both are delivered in the order of the journal, so no command is needed to take one.
 
-import type { Awaiting, Result, SignalName } from "@perdure/protocol";
+import type { Awaiting, Result, SignalEntry, SignalName } from "@perdure/protocol";
 import { errorFromFailure } from "@perdure/protocol";
 import { decode } from "../json.ts";
 import { ignoreRejection } from "./promises.ts";
@@ -14,8 +14,14 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
+interface Kept {
+  readonly payload: Result;
+  /** Its entry. */
+  readonly index: number;
+}
+
 interface Channel {
-  readonly kept: Result[];
+  readonly kept: Kept[];
   readonly waiters: Waiter[];
 }
 
@@ -28,7 +34,7 @@ export class Signals {
     const waiter: Waiter = Promise.withResolvers<unknown>();
     const kept = channel.kept.shift();
     if (kept !== undefined) {
-      settle(waiter, kept);
+      settle(waiter, kept.payload);
     } else {
       channel.waiters.push(waiter);
       this.#waiting += 1;
@@ -37,16 +43,24 @@ export class Signals {
   }
 
   /** True: somebody waited for it. */
-  deliver(name: SignalName, payload: Result): boolean {
+  deliver({ signal: name, payload, index }: SignalEntry): boolean {
     const channel = this.#channel(name);
     const waiter = channel.waiters.shift();
     if (waiter === undefined) {
-      channel.kept.push(payload);
+      channel.kept.push({ payload, index });
       return false;
     }
     this.#waiting -= 1;
     settle(waiter, payload);
     return true;
+  }
+
+  /** Entries of signals that nobody has asked for, in order. Awakeables are not among them: their numbers are given out once. */
+  get keptEntries(): readonly number[] {
+    const entries: number[] = [];
+    for (const [name, { kept }] of this.#channels)
+      if (typeof name === "string") entries.push(...kept.map(({ index }) => index));
+    return entries.sort((a, b) => a - b);
   }
 
   /** True: somebody waited. */

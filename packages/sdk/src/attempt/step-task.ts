@@ -17,13 +17,13 @@ import type {
   AttemptFailure,
   AttemptReplies,
   Awaiting,
-  Command,
   CommandEntry,
   Instant,
   Result,
   ResumedEntry,
   RetryEntry,
   RetryPolicy,
+  StepCommand,
 } from "@perdure/protocol";
 import {
   failureFrom,
@@ -68,9 +68,10 @@ type State = "held" | "intent" | "running" | "proposed" | "waiting" | "asking" |
 
 export type StepFunction = (info: StepInfo) => unknown;
 
-export function stepCommand(name: string, atMostOnce: boolean, into: string | undefined): Command {
-  if (into === undefined) return atMostOnce ? { type: "step", name, atMostOnce: true } : { type: "step", name };
-  return atMostOnce ? { type: "step", name, atMostOnce: true, into } : { type: "step", name, into };
+export function stepCommand(name: string, options: StepOptions | undefined): StepCommand {
+  const { atMostOnce, into } = options ?? {};
+  if (into === undefined) return atMostOnce === true ? { type: "step", name, atMostOnce } : { type: "step", name };
+  return atMostOnce === true ? { type: "step", name, atMostOnce, into } : { type: "step", name, into };
 }
 
 export class StepTask extends Wait {

@@ -56,6 +56,11 @@ export interface Context {
    * another gives the same promise, so that racing it against a timer loses nothing.
    */
   signals<T = unknown>(name: string): AsyncIterableIterator<T>;
+  /**
+   * The code can begin anew from here, given the state: other code, too. Gives the state back, or what a migration made of it.
+   * `for (;;) { state = await ctx.safePoint("idle", state); const message = await ctx.signal("message"); … }`
+   */
+  safePoint<T>(name: string, state: T): Promise<T>;
   /** A promise that the outside resolves by its id: over HTTP, with `perdure resolve`, or `ctx.resolve` in another run. */
   awakeable<T = unknown>(): Awakeable<T>;
   /** Resolves somebody's awakeable. */

@@ -4,7 +4,7 @@
 // `handler({ input, output, … }, fn)` gives it schemas and policies. What the wrappers return is opaque: it carries the
 // types in phantom properties that never exist at run time.
 
-import type { DurationLike, HandlerMode } from "@perdure/protocol";
+import type { DurationLike, HandlerMode, MigrationAbout } from "@perdure/protocol";
 import { DefinitionError } from "@perdure/protocol";
 import type { RetryOptions } from "../context/options.ts";
 import type { SchemaInput, SchemaOutput, StandardSchema } from "../standard-schema.ts";
@@ -16,6 +16,8 @@ export type AnyInput = any;
 /** Written as a method, so that a handler for a richer context fits where a poorer one is named. */
 export type HandlerFunction<Context> = { handle(ctx: Context, input: AnyInput): unknown }["handle"];
 
+export type MigrateHook = (state: AnyInput, about: MigrationAbout) => unknown;
+
 export interface HandlerOptions<Input = unknown, Output = unknown> {
   /** Checked before the handler starts; types its input. */
   readonly input?: StandardSchema<AnyInput, Input>;
@@ -26,6 +28,11 @@ export interface HandlerOptions<Input = unknown, Output = unknown> {
   readonly retry?: RetryOptions;
   /** How long a finished run is kept. */
   readonly retention?: DurationLike;
+  /**
+   * A run of older code goes over to this one (`perdure migrate`), from the safe point `point`: the state that it gave there,
+   * as this code takes it. It computes, and has no effects. Default: the state as it is.
+   */
+  readonly migrate?: MigrateHook;
   /** The run that has the key's turn is told what queues behind it. */
   readonly listens?: boolean;
   /** Not reachable from outside, only from other handlers. */

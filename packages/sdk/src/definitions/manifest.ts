@@ -65,6 +65,8 @@ export function checkHandlerOptions(name: string, options: AnyHandlerOptions): v
     if (!isPerdureError(error)) throw error;
     throw new DefinitionError(`"${name}": ${error.message}`, { cause: error });
   }
+  if (options.migrate !== undefined && typeof options.migrate !== "function")
+    throw new DefinitionError(`"${name}": migrate is a function (state, { point, from }) => state`);
   for (const side of ["input", "output"] as const) {
     const schema = options[side];
     if (schema !== undefined && typeof schema["~standard"]?.validate !== "function") {

@@ -18,6 +18,7 @@ import type {
   DefinedHandler,
   HandlerFunction,
   HandlerSpec,
+  MigrateHook,
   SharedHandler,
   WrappedHandler,
 } from "./handler.ts";
@@ -56,6 +57,8 @@ export interface DefinitionOptions {
   readonly retry?: RetryOptions;
   readonly retention?: DurationLike;
   readonly internal?: boolean;
+  /** For runs of older code that go over to this one, by the handler's safe points. */
+  readonly migrate?: MigrateHook;
   /**
    * `snapshot`: handlers run inside an isolate, and their execution itself is imaged, so that a run wakes as fast after
    * 100,000 steps as after ten and needs no determinism. Default `journal`: they run in Node, and are replayed.

@@ -15,8 +15,9 @@
 //     were open are void: steps are begun again (I2), so their calls and timers are, too.
 
 import type { AttemptStart, Entry, Payload } from "@perdure/protocol";
-import { assert } from "@perdure/protocol";
-import type { AttemptOptions } from "../attempt/replay-attempt.ts";
+import { assert, failureFrom } from "@perdure/protocol";
+import type { AttemptOptions } from "../attempt/attempt-options.ts";
+import { migrateState } from "../attempt/migrate-state.ts";
 import { ReplayAttempt } from "../attempt/replay-attempt.ts";
 import { IdentityRandom } from "../attempt/identity.ts";
 import { Turns } from "../attempt/turns.ts";
@@ -93,6 +94,12 @@ export class Guest {
         return;
       case "yield":
         this.#attempt?.yield();
+        return;
+      case "migrate":
+        migrateState(this.#registry, event.migration).then(
+          (state) => this.outbox.add({ type: "migrated", state }),
+          (error: unknown) => this.outbox.add({ type: "notMigrated", failure: failureFrom(error) }),
+        );
         return;
       case "forget":
         this.#attempt?.abort("the rehearsal is over");

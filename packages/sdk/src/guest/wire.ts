@@ -21,6 +21,7 @@ import type {
   Result,
   RetryClass,
 } from "@perdure/protocol";
+import type { StateMigration } from "../attempt/migrate-state.ts";
 import type { LogLevel } from "../ports.ts";
 
 /** Name of the host's function in the guest's global object: it sets the clock that guest code reads. */
@@ -46,6 +47,8 @@ export type GuestEvent = { readonly now: Instant } & (
   | { readonly type: "timer"; readonly timer: number }
   /** Suspend now, if it waits. */
   | { readonly type: "yield" }
+  /** Another run is to go over to this code: what becomes of its state. Answered by `migrated` at once. */
+  | { readonly type: "migrate"; readonly migration: StateMigration }
   /** The rehearsal is over: the next start is the first. */
   | { readonly type: "forget" }
 );
@@ -119,6 +122,8 @@ export type GuestMessage =
   | { readonly type: "end"; readonly result: Result }
   | { readonly type: "suspend"; readonly awaiting: readonly Awaiting[]; readonly entriesSeen: number }
   | { readonly type: "error"; readonly failure: AttemptFailure }
+  | { readonly type: "migrated"; readonly state: Result }
+  | { readonly type: "notMigrated"; readonly failure: Failure }
   /** Runs a function of a host module: the hands. */
   | {
       readonly type: "call";

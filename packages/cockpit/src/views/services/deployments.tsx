@@ -34,7 +34,7 @@ export function Deployments(): ReactNode {
   if (server.data === undefined) return null;
   const { deployment, startedAt, version: running, node } = server.data;
   const counts = pinned.data ?? [];
-  const others = counts.filter(({ deployment: other }) => other !== deployment);
+  const others = counts.filter(({ deployment: other }) => other !== deployment && !isBundle(other));
   const own = counts.find(({ deployment: other }) => other === deployment) ?? NONE;
   return (
     <Panel title={t.title}>
@@ -53,8 +53,12 @@ export function Deployments(): ReactNode {
             {t.serves} · Perdure {running} · Node {node} · {t.since} <Ago at={startedAt} />
           </Row>
           {others.map((other) => (
-            <Row key={other.deployment ?? ""} name={nameOf(other, t.notStarted)} counts={other}>
-              {other.deployment === null ? t.notStartedHelp : isBundle(other.deployment) ? t.bundle : t.gone}
+            <Row
+              key={other.deployment ?? ""}
+              name={other.deployment === null ? t.notStarted : visibleLine(other.deployment)}
+              counts={other}
+            >
+              {other.deployment === null ? t.notStartedHelp : t.gone}
             </Row>
           ))}
         </tbody>
@@ -64,15 +68,7 @@ export function Deployments(): ReactNode {
   );
 }
 
-const NONE: PinnedRuns = { deployment: null, service: "", open: 0, paused: 0 };
-
-const HASH_SHOWN = 10;
-
-/** A bundle is of one service, and named by its hash. */
-function nameOf({ deployment, service }: PinnedRuns, notStarted: string): string {
-  if (deployment === null) return notStarted;
-  return isBundle(deployment) ? `${visibleLine(service)} ${deployment.slice(0, HASH_SHOWN)}` : visibleLine(deployment);
-}
+const NONE: PinnedRuns = { deployment: null, open: 0, paused: 0 };
 
 interface RowProps {
   readonly name: string;

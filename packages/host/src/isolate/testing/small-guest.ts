@@ -79,6 +79,7 @@ export const START: WireStart = {
   tries: 0,
   deployment: null,
   origin: null,
+  migrated: null,
   entries: [],
   state: null,
 };

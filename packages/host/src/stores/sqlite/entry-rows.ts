@@ -11,6 +11,8 @@ import {
   type CommandEntry,
   type Entry,
   type Kept,
+  type MigrationTold,
+  type ResumedEntry,
   type Result,
   type RunId,
   type SignalName,
@@ -66,8 +68,23 @@ export function entryToRow(entry: Entry, cells: CellWriter): BoundEntryRow {
       return [index, at, "retry", entry.id, null, null, null, JSON.stringify({ tries, failure, retryAt }), null];
     }
     case "resumed":
-      return [index, at, "resumed", entry.forget ?? null, null, null, null, null, null];
+      return resumedToRow(entry, cells);
   }
+}
+
+function resumedToRow({ index, at, forget, migrated }: ResumedEntry, cells: CellWriter): BoundEntryRow {
+  if (migrated === undefined) return [index, at, "resumed", forget ?? null, null, null, null, null, null];
+  const { point, state, ...about } = migrated;
+  return [
+    index,
+    at,
+    "resumed",
+    forget ?? null,
+    point,
+    ...resultColumns({ result: state }, cells),
+    JSON.stringify(about),
+    null,
+  ];
 }
 
 /** `outcome` and `result`. What stands in a stream leaves its place empty (T6). */
@@ -157,10 +174,8 @@ function commandParts(command: Command, cells: CellWriter): Parts {
   }
 }
 
-function stepParts({ name, atMostOnce, into }: Extract<Command, { type: "step" }>): Parts {
-  if (atMostOnce === undefined && into === undefined) return { name };
-  const detail = { ...(atMostOnce === undefined ? {} : { atMostOnce }), ...(into === undefined ? {} : { into }) };
-  return { name, detail };
+function stepParts({ name, type: _type, ...detail }: Extract<Command, { type: "step" }>): Parts {
+  return Object.keys(detail).length === 0 ? { name } : { name, detail };
 }
 
 function named(command: { readonly name?: string }): Parts {
@@ -204,10 +219,19 @@ export function rowToEntry(row: EntryRow, cells: CellReader, readKept: KeptReade
       assert(id !== null && detail !== null, "a retry names its command and has a failure");
       return { kind: "retry", index, at, id, ...(JSON.parse(detail) as object) } as Entry;
     case "resumed":
-      return id === null ? { kind: "resumed", index, at } : { kind: "resumed", index, at, forget: id };
+      return { kind: "resumed", index, at, ...(id === null ? {} : { forget: id }), ...migratedPart(row, cells) };
     default:
       return rowToCommand(row, cells, readKept);
   }
+}
+
+function migratedPart(
+  [, , , , name, outcome, result, detail]: EntryRow,
+  cells: CellReader,
+): { readonly migrated?: MigrationTold } {
+  if (detail === null || outcome === null) return {};
+  const about = JSON.parse(detail) as Omit<MigrationTold, "point" | "state">;
+  return { migrated: { point: name ?? "", ...about, state: readResult(outcome, result, cells) } };
 }
 
 function keptParts(detail: string, readKept: KeptReader): { readonly result: Result; readonly kept: Kept } {

@@ -106,10 +106,20 @@ export class Loader {
   loadStart(run: Run, cells: LoadedPayloads): LoadedStart {
     const images = this.images.ofRun(run.seq);
     const found = images.length === 0 ? NO_IMAGE : this.images.newestWhole(run, images, this.#length(run.seq), cells);
-    const entries = this.entries(run.seq, (found.image?.info.entry ?? 0) + 1, -1, cells);
+    const entries =
+      found.image === null
+        ? this.#entriesOfCode(run, cells)
+        : this.entries(run.seq, found.image.info.entry + 1, -1, cells);
     const { service, key } = run;
     const state = key === null || found.image !== null ? null : this.state({ service, key }, cells);
     return { ...found, entries, state, images };
+  }
+
+  /** All that its code meets from its beginning on (M1). */
+  #entriesOfCode({ seq, migrated }: Run, cells: CellReader): Entry[] {
+    if (migrated === null) return this.entries(seq, 1, -1, cells);
+    const kept = migrated.kept.flatMap((index) => this.entries(seq, index, 1, cells));
+    return [...kept, ...this.entries(seq, migrated.entry + 1, -1, cells)];
   }
 
   /** Entries with index >= `from`; a negative `limit` is none. */

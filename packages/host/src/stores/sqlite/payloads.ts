@@ -59,8 +59,9 @@ function entryPayloads(entry: Entry, take: Take): void {
       return entry.kept === undefined ? resultPayload(entry.result, take) : undefined;
     case "signal":
       return resultPayload(entry.payload, take);
-    case "retry":
     case "resumed":
+      return resultPayload(entry.migrated?.state, take);
+    case "retry":
       return;
   }
 }

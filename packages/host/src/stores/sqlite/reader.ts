@@ -7,6 +7,7 @@
 import type { Entry, ImageInfo, Payload, Run, RunId, RunStatus, StreamOwner, StreamRef } from "@perdure/protocol";
 import { BUILT_IN_PREFIX, RUN_STATUSES, StoreDamagedError } from "@perdure/protocol";
 import {
+  type DeploymentCount,
   type BlobStore,
   type KeyName,
   matchesRunFilter,
@@ -147,6 +148,15 @@ export class SqliteReader implements StoreReader {
     const suspended = (await this.#count("runs", "substr(id, 17)")) - others;
     if (suspended > 0) counts.suspended = suspended;
     return counts;
+  }
+
+  deployments(): Promise<readonly DeploymentCount[]> {
+    return this.#guarded(async () => {
+      const rows = this.#statement(
+        "SELECT deployment, status, count(*) FROM runs WHERE length(deployment) = 64 GROUP BY deployment, status ORDER BY deployment, status",
+      ).all() as unknown as readonly (readonly [string, RunStatus, number])[];
+      return rows.map(([deployment, status, count]) => ({ deployment, status, count }));
+    });
   }
 
   stateKeys(service: string, after: string | null, limit: number): Promise<readonly string[]> {

@@ -7,6 +7,7 @@ import type {
   ForkOrigin,
   HandlerMode,
   Headers,
+  Migrated,
   Payload,
   RetryState,
   Run,
@@ -52,6 +53,8 @@ export type RunRow = readonly [
 interface Detail {
   generation?: number;
   forkedFrom?: ForkOrigin;
+  migrated?: Migrated;
+  migrating?: NonNullable<Run["migrating"]>;
   retry?: RetryState;
   trims?: readonly StreamTrim[];
   pausedBy?: Failure;
@@ -66,6 +69,8 @@ export function detailOf(run: Run): string | null {
   const detail: Detail = {};
   if (run.generation !== 0) detail.generation = run.generation;
   if (run.forkedFrom !== null) detail.forkedFrom = run.forkedFrom;
+  if (run.migrated !== null) detail.migrated = run.migrated;
+  if (run.migrating !== null) detail.migrating = run.migrating;
   if (run.retry !== null) detail.retry = run.retry;
   if (run.trims !== null) detail.trims = run.trims;
   if (run.pausedBy !== null) detail.pausedBy = run.pausedBy;
@@ -76,9 +81,9 @@ export function detailOf(run: Run): string | null {
   return JSON.stringify(detail);
 }
 
-function isPlain({ generation, forkedFrom, retry, trims, pausedBy, cancelling }: Run): boolean {
+function isPlain({ generation, forkedFrom, migrated, migrating, retry, trims, pausedBy, cancelling }: Run): boolean {
   const none = retry === null && trims === null && pausedBy === null && cancelling === null;
-  return none && generation === 0 && forkedFrom === null;
+  return none && generation === 0 && forkedFrom === null && migrated === null && migrating === null;
 }
 
 export function awaitingOf(run: Run): string | null {
@@ -138,6 +143,8 @@ export function rowToRun(row: RunRow, cells: CellReader, inputEntry: (seq: numbe
       parent === null ? null : { run: parent as RunId, command: parentCommand ?? 0, awaited: parentAwaited === 1 },
     forkedFrom: detail?.forkedFrom ?? null,
     deployment: row[13],
+    migrated: detail?.migrated ?? null,
+    migrating: detail?.migrating ?? null,
     createdAt: row[7],
     changedAt: row[8],
     scheduledAt: row[9],

@@ -173,6 +173,7 @@ export class Writer {
         result?.kind === "value" &&
         command.atMostOnce === undefined &&
         command.into === undefined &&
+        command.safePoint === undefined &&
         entry.kept === undefined &&
         entry.child === undefined
       ) {

@@ -12,13 +12,18 @@ import type {
   BudgetRaiseRequest,
   BulkAction,
   BulkAnswer,
+  BulkMigrateAnswer,
+  BulkMigrateRequest,
   BulkRequest,
   ControlChange,
   ControlsAnswer,
   ControlView,
+  DeploymentsAnswer,
   ForkBody,
   HealthAnswer,
   JournalPage,
+  MigrateRequest,
+  MigrationReport,
   MomentsAnswer,
   RejectRequest,
   RewindAnswer,
@@ -121,6 +126,18 @@ export class AdminClient {
 
   nameMoment(id: RunId, entry: number, name: string | null): Promise<ActionAnswer> {
     return askJson(this.connection, `/runs/${id}/moments/${entry}`, { method: "PATCH", body: { name } });
+  }
+
+  migrate(id: RunId, request: MigrateRequest): Promise<MigrationReport> {
+    return askJson(this.connection, `/runs/${id}/migrate`, { method: "POST", body: request });
+  }
+
+  bulkMigrate(request: BulkMigrateRequest): Promise<BulkMigrateAnswer> {
+    return askJson(this.connection, "/runs/migrate", { method: "POST", body: request });
+  }
+
+  deployments(): Promise<DeploymentsAnswer> {
+    return askJson(this.connection, "/deployments");
   }
 
   settle(id: RunId, command: number, outcome: SettleRequest): Promise<ActionAnswer> {

@@ -10,11 +10,13 @@ import { callCommand } from "./call.ts";
 import { cancelCommand } from "./cancel.ts";
 import { chatCommand } from "./chat.ts";
 import { completionsCommand } from "./completions.ts";
+import { deploymentsCommand } from "./deployments.ts";
 import { devCommand } from "./dev.ts";
 import { doctorCommand } from "./doctor.ts";
 import { exportCommand } from "./export.ts";
 import { forkCommand } from "./fork.ts";
 import { killCommand } from "./kill.ts";
+import { migrateCommand } from "./migrate.ts";
 import { momentsCommand } from "./moments.ts";
 import { pauseCommand } from "./pause.ts";
 import { purgeCommand } from "./purge.ts";
@@ -49,7 +51,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [chatCommand, agentsCommand, approvalsCommand, budgetCommand, writesCommand, auditCommand],
   },
   { title: "Call:", commands: [callCommand, sendCommand, resultCommand] },
-  { title: "Look:", commands: [runsCommand, showCommand, tailCommand, servicesCommand, sqlCommand] },
+  {
+    title: "Look:",
+    commands: [runsCommand, showCommand, tailCommand, servicesCommand, deploymentsCommand, sqlCommand],
+  },
   {
     title: "Act on runs:",
     commands: [
@@ -60,6 +65,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       restartCommand,
       forkCommand,
       rewindCommand,
+      migrateCommand,
       momentsCommand,
       settleCommand,
       purgeCommand,
