@@ -61,6 +61,22 @@ it("tells of promises, cuts, promotions and ends", async () => {
   reader.close();
 });
 
+it("tells of images and their names, by the run's id", async () => {
+  const reader = await EventReader.open(`${world.admin}/events`);
+  const { runId } = (await post(`${world.ingress}/inbox/moments/hold/send`)).json;
+  const { run } = (await ask(`${world.admin}/runs/${runId}`)).json;
+  const info = { entry: 1, hash: "0".repeat(64), base: "1".repeat(64), size: 9, at: Date.now(), name: null };
+  const taken: Mutation = { type: "addImage", run: run.seq, info, bytes: null };
+  const named: Mutation = { type: "nameImage", run: run.seq, entry: 1, name: "before the mail" };
+  world.runtime.changes.committed([taken, named], Date.now());
+  expect(await reader.next(({ type }) => type === "moment")).toMatchObject({ data: { runId, entry: 1, name: null } });
+  expect(await reader.next(({ type, data }) => type === "moment" && data.name !== null)).toMatchObject({
+    data: { runId, entry: 1, name: "before the mail", at: expect.stringMatching(/Z$/) },
+  });
+  await post(`${world.admin}/runs/${runId}/kill`);
+  reader.close();
+});
+
 it("goes on after the last event that was seen, by header and by query", async () => {
   const reader = await EventReader.open(`${world.admin}/events`);
   for (const note of ["a", "b"]) await post(`${world.ingress}/inbox/e3/add`, note);

@@ -61,6 +61,16 @@ export const services = {
     sent: "Sent",
     existing: "was there already",
   },
+  bundles: {
+    title: "Bundles",
+    name: "Bundle",
+    open: "Open runs",
+    state: "Who has it",
+    help: "Services with the memory snapshot: each run keeps the bundle that it began with, also when the code changes. npx perdure migrate lets runs go over to a newer one.",
+    begins: (services: string): string => `runs of ${services} begin on it`,
+    earlier: "an earlier one, kept for its runs",
+    since: "stored",
+  },
   deployments: {
     title: "Deployments",
     name: "Deployment",

@@ -60,6 +60,16 @@ export const services: Messages["services"] = {
     sent: "已发送",
     existing: "此前已存在",
   },
+  bundles: {
+    title: "代码包",
+    name: "代码包",
+    open: "未结束的运行",
+    state: "使用情况",
+    help: "记忆方式为快照的服务：即使代码改变，每个运行仍使用开始时的代码包。npx perdure migrate 可让运行转到较新的代码包。",
+    begins: (services) => `${services} 的新运行使用它`,
+    earlier: "较早的代码包，为其运行保留",
+    since: "保存于",
+  },
   deployments: {
     title: "部署",
     name: "部署",

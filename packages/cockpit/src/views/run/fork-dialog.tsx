@@ -112,7 +112,10 @@ function ForkPlan({ entries, at }: Pick<BranchDialogProps, "entries" | "at">): R
       {plan.after === 0 ? null : <PlanLine kind="left">{says.left(plan.after)}</PlanLine>}
       {plan.repeated.length === 0 ? null : (
         <PlanLine kind="again">
-          {says.repeats(plan.repeated.length)} <CommandNames of={plan.repeated} />
+          {says.repeats(plan.repeated.length)}
+          <p className="dim">
+            <CommandNames of={plan.repeated} />
+          </p>
         </PlanLine>
       )}
     </ul>

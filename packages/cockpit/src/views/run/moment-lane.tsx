@@ -33,11 +33,11 @@ export function MomentLane({ moments, view, entry, onChoose }: MomentLaneProps):
     <div className="moment-lane" ref={lane} role="group" aria-label={t.lane}>
       <span className="dim cut">{t.title}</span>
       <span className="moment-line">
-        {moments.map((moment) => (
+        {placed(moments, view).map(({ moment, ...where }) => (
           <Mark
             key={moment.entry}
             moment={moment}
-            view={view}
+            {...where}
             isChosen={moment.entry === entry}
             onChoose={() => onChoose(moment.entry)}
           />
@@ -50,27 +50,47 @@ export function MomentLane({ moments, view, entry, onChoose }: MomentLaneProps):
 /** Its words are to the left of what stands far to the right. */
 const TURNS_AT = 0.6;
 
-interface MarkProps {
+interface Placed {
   readonly moment: MomentView;
-  readonly view: TimeView;
+  readonly place: number;
+  readonly isTurned: boolean;
+  /** From 0 to 1: how far its words may reach, up to the next mark. */
+  readonly room: number;
+}
+
+/** Those in sight. */
+function placed(moments: readonly MomentView[], view: TimeView): readonly Placed[] {
+  const seen = moments.flatMap((moment) => {
+    const at = Date.parse(moment.at);
+    const bar = view.bar({ from: at, to: at });
+    return bar === null ? [] : [{ moment, place: bar.left, isTurned: bar.left > TURNS_AT }];
+  });
+  return seen.map((one, index) => {
+    const before = seen[index - 1];
+    const after = seen[index + 1];
+    const left = before === undefined || before.isTurned ? (before?.place ?? 0) : (before.place + one.place) / 2;
+    const right = after === undefined || !after.isTurned ? (after?.place ?? 1) : (one.place + after.place) / 2;
+    return { ...one, room: one.isTurned ? one.place - left : right - one.place };
+  });
+}
+
+interface MarkProps extends Placed {
   readonly isChosen: boolean;
   readonly onChoose: () => void;
 }
 
-function Mark({ moment, view, isChosen, onChoose }: MarkProps): ReactNode {
+function Mark({ moment, place, isTurned, room, isChosen, onChoose }: MarkProps): ReactNode {
   const t = useMessages().branches.moments;
   const format = useFormat();
   const id = useId();
-  const at = Date.parse(moment.at);
-  const place = view.bar({ from: at, to: at });
-  if (place === null) return null;
   const { entry, size, name } = moment;
+  const at = Date.parse(moment.at);
   const label = name === null ? t.one(format.number(entry)) : `${t.one(format.number(entry))}: ${visibleLine(name)}`;
   return (
     <span
       className="moment-spot"
-      data-turned={place.left > TURNS_AT || undefined}
-      style={{ left: `${place.left * 100}%` }}
+      data-turned={isTurned || undefined}
+      style={{ left: `${place * 100}%`, maxWidth: `max(24px, ${room * 100}%)` }}
     >
       <button
         type="button"

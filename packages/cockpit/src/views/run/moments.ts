@@ -1,9 +1,8 @@
 // Moments on the timeline: which row an image belongs to, and what is left to be replayed after the newest
 // =========================================================================================================
 // M1. Every entry belongs to one row: a completion or a try to that of its command. So does every moment.
-// M2. Only runs under a bundle of their own have images: the code of an isolate is named by its hash.
 
-import type { EntryView, MomentView, RunSummary } from "@perdure/protocol";
+import type { EntryView, MomentView } from "@perdure/protocol";
 import type { Row } from "./timeline-layout.ts";
 
 const NONE: readonly MomentView[] = [];
@@ -40,11 +39,6 @@ export function nextMoment(moments: readonly MomentView[], entry: number): Momen
 /** The last entry that belongs to a row so far: where one goes on from it, it is over. */
 export function endOfRow({ index, completion, retries }: Row): number {
   return Math.max(index, completion?.index ?? 0, ...retries.map((retry) => retry.index));
-}
-
-/** M2. */
-export function hasImages({ deployment }: Pick<RunSummary, "deployment">): boolean {
-  return deployment !== null && /^[0-9a-f]{64}$/.test(deployment);
 }
 
 /** The entry that an effect stands in; undefined: it is not loaded. */

@@ -80,7 +80,10 @@ function RewindPlan({ run, entries, at }: Pick<RewindDialogProps, "run" | "entri
       )}
       {repeated.length === 0 ? null : (
         <PlanLine kind="again">
-          {t.repeats(repeated.length)} <CommandNames of={repeated} />
+          {t.repeats(repeated.length)}
+          <p className="dim">
+            <CommandNames of={repeated} />
+          </p>
         </PlanLine>
       )}
       {again.length === 0 ? null : (

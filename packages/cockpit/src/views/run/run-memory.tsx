@@ -4,8 +4,8 @@ import type { ReactNode } from "react";
 import type { MomentView, RunSummary } from "@perdure/protocol";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { isBundle } from "../../runs/is-bundle.ts";
 import { visibleLine } from "../../ui/visible-text.ts";
-import { hasImages } from "./moments.ts";
 import { RunEntryLink } from "./run-entry-link.tsx";
 import { Fact } from "./fact.tsx";
 
@@ -22,7 +22,7 @@ export function RunMemory({ run, moments, count }: RunMemoryProps): ReactNode {
   const t = useMessages();
   const says = t.branches.memory;
   const { deployment } = run;
-  if (deployment === null || !hasImages(run))
+  if (deployment === null || !isBundle(deployment))
     return (
       <>
         <Fact name={says.title}>

@@ -92,6 +92,15 @@ describe("the waterfall", () => {
     expect(rows.map(pieces)).toEqual([["pause 100-700"], ["work 800-800"], ["work 900-900"]]);
   });
 
+  test("W5: what a fork shares is older than the fork, and stands before it", () => {
+    const { from, rows } = layoutTimeline(aRun(5_000), [
+      aStep(1, 100, { result: VALUE }),
+      aStep(2, 250, { result: VALUE }),
+    ]);
+    expect(from).toBe(Date.parse(at(100)));
+    expect(rows.map(pieces)).toEqual([["work 100-100"], ["work 100-250"]]);
+  });
+
   test("ten thousand entries are laid out in the time of some frames", () => {
     const entries = Array.from({ length: 5_000 }, (_, at) => [
       aStep(2 * at + 1, at * 10),

@@ -7,6 +7,7 @@
 //     before it was written. Such a beginning is `guessed`.
 // W3. The segments of a row follow each other without overlap.
 // W4. What is not over ends with the run, or goes on (`to` null).
+// W5. A fork has entries that are older than itself: the line begins with the first of them.
 
 import {
   COMPLETABLE,
@@ -67,7 +68,8 @@ export function layoutTimeline(
   run: Pick<RunSummary, "createdAt" | "finishedAt" | "status">,
   entries: readonly EntryView[],
 ): Timeline {
-  const from = Date.parse(run.createdAt);
+  const created = Date.parse(run.createdAt);
+  const from = Math.min(created, Date.parse(entries[0]?.at ?? run.createdAt)); // W5
   const end = isFinished(run.status) ? Date.parse(run.finishedAt ?? run.createdAt) : null;
   const { commands, completions, retries } = sort(entries);
   const rows: Row[] = [];

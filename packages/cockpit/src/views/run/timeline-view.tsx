@@ -91,8 +91,12 @@ function Waterfall(props: WaterfallProps): ReactNode {
   const { timeline, moments, momentsOf, search, onSearch, chosen, onChoose } = props;
   const { rows } = timeline;
   const scroller = useRef<HTMLDivElement>(null);
+  const headPx = moments.length === 0 ? ROW_PX : 2 * ROW_PX;
   const virtual = useVirtualizer({
     count: rows.length,
+    // The axis and the moments stand before the rows, and stay over them.
+    scrollMargin: headPx,
+    scrollPaddingStart: headPx,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: 8,
@@ -127,7 +131,7 @@ function Waterfall(props: WaterfallProps): ReactNode {
                 key={row.index}
                 role="listitem"
                 className="virtual-row"
-                style={{ transform: `translateY(${start}px)` }}
+                style={{ transform: `translateY(${start - headPx}px)` }}
               >
                 <TimelineRow
                   row={row}

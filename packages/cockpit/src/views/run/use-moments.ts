@@ -5,7 +5,7 @@ import type { ApiEvent, MomentsAnswer, MomentView, RunId, RunSummary } from "@pe
 import { path } from "../../api/client.ts";
 import { useApi } from "../../app/app-context.ts";
 import { useLiveEvents } from "../../live/use-live.ts";
-import { hasImages } from "./moments.ts";
+import { isBundle } from "../../runs/is-bundle.ts";
 
 const NONE: readonly MomentView[] = [];
 
@@ -17,7 +17,7 @@ export function useMoments(run: RunSummary): readonly MomentView[] {
   const { data } = useQuery({
     queryKey,
     queryFn: async ({ signal }) => (await api.get<MomentsAnswer>(path`/runs/${run.id}/moments`, { signal })).moments,
-    enabled: hasImages(run),
+    enabled: isBundle(run.deployment),
     placeholderData: (before) => before,
   });
   useLiveEvents((events) => {

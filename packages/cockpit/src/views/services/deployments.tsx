@@ -8,6 +8,7 @@ import { useApi } from "../../app/app-context.ts";
 import { useFormat, useMessages } from "../../i18n/use-messages.ts";
 import { useLiveVersion } from "../../live/use-live.ts";
 import { Panel } from "../../ui/panel.tsx";
+import { isBundle } from "../../runs/is-bundle.ts";
 import { Ago } from "../../ui/time.tsx";
 import { visibleLine } from "../../ui/visible-text.ts";
 import { countPinned, PINNED_QUERY, type PinnedRuns } from "./pinned-runs.ts";
@@ -33,7 +34,7 @@ export function Deployments(): ReactNode {
   if (server.data === undefined) return null;
   const { deployment, startedAt, version: running, node } = server.data;
   const counts = pinned.data ?? [];
-  const others = counts.filter(({ deployment: other }) => other !== deployment);
+  const others = counts.filter(({ deployment: other }) => other !== deployment && !isBundle(other));
   const own = counts.find(({ deployment: other }) => other === deployment) ?? NONE;
   return (
     <Panel title={t.title}>

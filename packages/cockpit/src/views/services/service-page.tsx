@@ -11,8 +11,10 @@ import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { visibleLine, visibleText } from "../../ui/visible-text.ts";
 import { CallForm } from "./call-form.tsx";
 import { HandlerFacts } from "./handler-facts.tsx";
+import { HASH_SHOWN } from "./bundles.tsx";
 import { KindBadge } from "./kind-badge.tsx";
 import { MemoryTag } from "./memory-tag.tsx";
+import { useBundles } from "./use-bundles.ts";
 import { useServices } from "./use-services.ts";
 import "./services.css";
 
@@ -54,6 +56,7 @@ function Service({ service }: { readonly service: ServiceManifest }): ReactNode 
           <h1>{visibleLine(service.name)}</h1>
           <KindBadge service={service} />
           <MemoryTag service={service} />
+          {service.memory === "snapshot" ? <BundleTag service={service} /> : null}
         </div>
         {service.kind === "service" ? null : (
           <Link className="button" to="/state" search={{ service: service.name }}>
@@ -74,6 +77,18 @@ function Service({ service }: { readonly service: ServiceManifest }): ReactNode 
         </div>
       )}
     </div>
+  );
+}
+
+/** The code that its runs begin on now. */
+function BundleTag({ service: { name } }: { readonly service: ServiceManifest }): ReactNode {
+  const t = useMessages().branches.memory;
+  const { data = [] } = useBundles();
+  const bundle = data.find(({ services }) => services.includes(name));
+  return bundle === undefined ? null : (
+    <span className="tag" title={`${bundle.hash}\n${visibleLine(bundle.entry)}`}>
+      {t.bundle}: {bundle.hash.slice(0, HASH_SHOWN)}
+    </span>
   );
 }
 

@@ -10,6 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { CommandLine } from "../../ui/copy-button.tsx";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { visibleLine } from "../../ui/visible-text.ts";
+import { Bundles } from "./bundles.tsx";
 import { Deployments } from "./deployments.tsx";
 import { KindBadge } from "./kind-badge.tsx";
 import { MemoryTag } from "./memory-tag.tsx";
@@ -32,6 +33,7 @@ export function Services(): ReactNode {
       {data === undefined && error === null ? <Loading /> : null}
       {data === undefined ? null : <List services={found} isFiltered={search.find !== undefined} />}
       <Deployments />
+      <Bundles />
     </div>
   );
 }
