@@ -328,6 +328,8 @@ export interface StoreReader {
   journal(id: RunId, after: number, limit: number): Promise<readonly Entry[]>;
   /** In order of their entries. */
   images(run: RunId): Promise<readonly ImageInfo[]>;
+  /** The bytes of an image, as they are stored; null where there are none of that hash. */
+  imageBytes(hash: string): Promise<Uint8Array | null>;
   counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>>;
   /** How many runs have a bundle (a hash of 64 characters) as their deployment, by status. In order of deployment, then status. */
   deployments(): Promise<readonly DeploymentCount[]>;

@@ -41,6 +41,7 @@ import {
   type Executor,
   type Headers,
   type ImageInfo,
+  type ImageInspection,
   type Instant,
   type MigrationReport,
   type Payload,
@@ -57,6 +58,7 @@ import { ChangeFeed } from "./change-feed.ts";
 import { deploymentsOf } from "./deployments.ts";
 import { returnIdleMemory } from "./idle-memory.ts";
 import { Migrator, type MigrationRequest } from "./migrator.ts";
+import { inspectStored } from "./isolate/inspect-stored.ts";
 import type { IsolateFigures } from "./isolate/figures.ts";
 import { nodeClock, nodeScheduler } from "./node-ports.ts";
 import { idempotentRunId, randomRunId, workflowRunId } from "./run-ids.ts";
@@ -375,6 +377,18 @@ export class Runtime {
   async moments(id: RunId): Promise<readonly ImageInfo[]> {
     await this.run(id);
     return this.reader.images(id);
+  }
+
+  /** What is in the image at that entry. @throws RunNotFoundError, BadRequestError where there is none */
+  async inspectImage(id: RunId, entry: number): Promise<{ readonly info: ImageInfo; readonly image: ImageInspection }> {
+    const images = await this.moments(id);
+    const info = images.find((one) => one.entry === entry);
+    if (info === undefined) {
+      const there = images.map((one) => one.entry).join(", ");
+      const known = there === "" ? "the run has none" : `those of the run are at ${there}`;
+      throw new BadRequestError(`there is no image at entry ${entry}: ${known}`);
+    }
+    return { info, image: await inspectStored(this.#options.store, info) };
   }
 
   /** A moment with a name is kept as long as its run; `null` takes the name away. */

@@ -65,6 +65,7 @@ export type {
   Executor,
 } from "./conversation.ts";
 export { sha256 } from "./sha256.ts";
+export type { HeapSummary, ImageInspection, ImageInspectionAnswer, PageCounts } from "./image-inspection.ts";
 export type { CapturedImage, ImageInfo, StartImage } from "./image.ts";
 export * from "./errors.ts";
 export type {

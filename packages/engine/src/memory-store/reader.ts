@@ -51,6 +51,11 @@ export class MemoryReader implements StoreReader {
     return imagesOf(this.#data, this.#data.seqs.get(id) ?? 0);
   }
 
+  async imageBytes(hash: string): Promise<Uint8Array | null> {
+    const bytes = this.#data.imageBytes.get(hash)?.bytes;
+    return bytes === undefined ? null : new Uint8Array(bytes);
+  }
+
   async counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>> {
     const counts: Partial<Record<RunStatus, number>> = {};
     for (const { run } of this.#data.runs.values()) counts[run.status] = (counts[run.status] ?? 0) + 1;

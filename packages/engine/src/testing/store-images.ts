@@ -64,6 +64,8 @@ function describeStarts(test: StoreTest, largeBytes: number): void {
         damaged: [],
       });
       expect(await again.store.reader.images(run.id)).toStrictEqual(infos);
+      expect(await again.store.reader.imageBytes(imageOf(3, newer).hash)).toEqual(newer);
+      expect(await again.store.reader.imageBytes("none")).toBeNull();
       await again.commit({ type: "dropImages", run: 1, entries: [2, 3, 7] });
       const whole = await again.store.loadStart(run);
       expect([whole.image, whole.entries.length, whole.images]).toEqual([null, 4, []]);

@@ -311,10 +311,21 @@ class IsolateAttempt implements Attempt {
         this.#options.log({ level, message: text, fields, ...this.#scope });
         return;
       }
+      case "unhandledRejection":
+        this.#unhandled(message.message, message.stack);
+        return;
       case "setTimer":
       case "clearTimer":
         return; // Kept by the thread.
     }
+  }
+
+  #unhandled(reason: string, stack: string | undefined): void {
+    const told = stack === undefined ? undefined : (this.traces?.told(stack) ?? stack);
+    const at = told?.split("\n").find((line) => /^\s*at /.test(line));
+    const message = `a promise was rejected, and nobody handled it: ${reason}`;
+    const fields = at === undefined ? undefined : { at: at.trim().slice("at ".length) };
+    this.#options.log({ level: "warn", message, fields, ...this.#scope });
   }
 
   #placed<R extends Result | undefined>(result: R): R {

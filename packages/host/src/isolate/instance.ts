@@ -127,6 +127,11 @@ export class Instance {
     };
   }
 
+  /** What lives in its heap. */
+  get memoryUsage(): readonly number[] {
+    return this.#pooled.machine.memoryUsage();
+  }
+
   #collect(): void {
     const { exports } = this.#pooled.machine;
     exports.qjs_run_gc();

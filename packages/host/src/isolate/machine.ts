@@ -23,8 +23,10 @@ export interface EngineExports {
   qjs_set_memory_limit(bytes: number): void;
   qjs_set_max_stack_size(bytes: number): void;
   qjs_set_interrupt_handler(on: number): void;
+  qjs_set_promise_rejection_handler(on: number): void;
   qjs_get_allocated_size(): number;
   qjs_run_gc(): void;
+  qjs_compute_memory_usage(at: number): void;
   qjs_compile(code: number, codeBytes: number, name: number, how: number, without: number, lengthAt: number): number;
   qjs_eval_bytecode(code: number, bytes: number): number;
   qjs_call(fn: number, self: number, count: number, args: number): number;
@@ -64,13 +66,23 @@ export class GuestError extends Error {
   }
 }
 
+/** A promise that was rejected, and nobody has looked. */
+export interface UnhandledRejection {
+  readonly message: string;
+  readonly stack: string | undefined;
+}
+
 /** Each function would keep its own text, and that of those within: more than half of a heap. */
 const WITHOUT_SOURCE = 1 << 4;
 const NO_MEMORY = "out of memory";
+const NOTHING: readonly never[] = [];
+const MEMORY_USAGE_FIELDS = 27;
 const NOT_THERE = 8; // WASI's EBADF.
 
 export class Machine {
   readonly exports: EngineExports;
+  /** By the promise, as the engine knows it: cells of it and of the reason. Empty between two turns (M1). */
+  readonly #rejections = new Map<bigint, { readonly promise: number; readonly reason: number }>();
 
   /** Its memory is what the binary begins with: nothing is initialised, and no heap is there. */
   constructor(engine: Engine, host: MachineHost) {
@@ -91,6 +103,16 @@ export class Machine {
     target.write(text, "utf8");
     target[bytes] = 0;
     return { at, bytes };
+  }
+
+  /** The engine's own count of its heap: fields of 64 bits, in the order of its `JSMemoryUsage`. */
+  memoryUsage(): readonly number[] {
+    const at = this.exports.wasm_malloc(MEMORY_USAGE_FIELDS * BigInt64Array.BYTES_PER_ELEMENT);
+    if (at === 0) throw new GuestError("InternalError", NO_MEMORY, undefined);
+    this.exports.qjs_compute_memory_usage(at);
+    const fields = Array.from(new BigInt64Array(this.exports.memory.buffer, at, MEMORY_USAGE_FIELDS), Number);
+    this.exports.wasm_free(at);
+    return fields;
   }
 
   newString(text: string): number {
@@ -213,10 +235,8 @@ export class Machine {
       host_call: (name: number, nameBytes: number, _self: number, count: number, args: number): number =>
         this.#hostCall(host, Buffer.from(this.exports.memory.buffer, name, nameBytes).toString("latin1"), count, args),
       host_interrupt: (): number => (host.clock.isOver() ? 1 : 0),
-      host_promise_rejection: (promise: number, reason: number): void => {
-        this.exports.qjs_free_value(promise);
-        this.exports.qjs_free_value(reason);
-      },
+      host_promise_rejection: (promise: number, reason: number, isHandled: number): void =>
+        this.#rejected(view().getBigUint64(promise, true), { promise, reason }, isHandled !== 0),
       host_module_normalize: (): number => 0, // There are no modules: a bundle is one script.
       host_module_load: (): number => 0,
       host_get_timezone_offset: (): number => 0,
@@ -236,6 +256,34 @@ export class Machine {
       fd_seek: (): number => NOT_THERE,
     };
     return { env, wasi_snapshot_preview1: wasi };
+  }
+
+  /** No code may run now: what it is about is read when the turn is over. */
+  #rejected(id: bigint, cells: { readonly promise: number; readonly reason: number }, isHandled: boolean): void {
+    this.#forgetRejection(this.#rejections.get(id));
+    if (isHandled) {
+      this.#rejections.delete(id);
+      this.#forgetRejection(cells);
+    } else this.#rejections.set(id, cells);
+  }
+
+  #forgetRejection(cells: { readonly promise: number; readonly reason: number } | undefined): void {
+    if (cells === undefined) return;
+    this.exports.qjs_free_value(cells.promise);
+    this.exports.qjs_free_value(cells.reason);
+  }
+
+  /** Rejections that nobody has handled, now that nothing can go on by itself. */
+  takeRejections(): readonly UnhandledRejection[] {
+    if (this.#rejections.size === 0) return NOTHING;
+    const found = [...this.#rejections.values()].map((cells): UnhandledRejection => {
+      const message = this.#part(cells.reason, "message") ?? this.#textOf(cells.reason);
+      const stack = this.#part(cells.reason, "stack");
+      this.#forgetRejection(cells);
+      return { message, stack };
+    });
+    this.#rejections.clear();
+    return found;
   }
 
   #hostCall(host: MachineHost, name: string, count: number, args: number): number {

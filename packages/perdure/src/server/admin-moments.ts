@@ -4,14 +4,17 @@ import type { FastifyInstance } from "fastify";
 import {
   type ActionAnswer,
   type ForkBody,
+  type ImageInspectionAnswer,
   type MomentsAnswer,
   type Payload,
   type RewindAnswer,
+  type RunId,
 } from "@perdure/protocol";
 import type { ServedRuntime } from "./context.ts";
 import { runIdOf } from "./run-ids.ts";
 import { answers, RUN_FORK_BODY, MOMENT_BODY, params, ref, RUN_REWIND_BODY } from "./schemas.ts";
-import { momentView } from "./views.ts";
+import { instantText, momentView } from "./views.ts";
+import { readJournalEnd, waitsOf } from "./waits.ts";
 
 interface Id {
   readonly id: string;
@@ -65,6 +68,7 @@ export function momentRoutes(app: FastifyInstance, runtime: ServedRuntime): void
       moments: (await runtime.moments(runIdOf(id))).map(momentView),
     }),
   );
+  inspectRoute(app, runtime);
   app.patch<{ Params: Id & { entry: number }; Body: { name: string | null } }>(
     "/runs/:id/moments/:entry",
     {
@@ -90,5 +94,35 @@ function requestOf({ at, key, input, note }: ForkBody): Parameters<ServedRuntime
     ...(key === undefined ? {} : { key }),
     ...(input === undefined ? {} : { input: text(input) }),
     ...(note === undefined ? {} : { note: text(note) }),
+  };
+}
+
+function inspectRoute(app: FastifyInstance, runtime: ServedRuntime): void {
+  app.get<{ Params: Id & { entry: number } }>(
+    "/runs/:id/images/:entry/inspect",
+    {
+      schema: {
+        tags: ["runs"],
+        summary: "What is in an image: sizes, changed pages, what lives in the heap, what stands after it",
+        params: params("id", "entry"),
+        response: answers(ref("ImageInspection")),
+      },
+    },
+    async ({ params: { id, entry } }) => inspected(runtime, runIdOf(id), entry),
+  );
+}
+
+async function inspected(runtime: ServedRuntime, id: RunId, entry: number): Promise<ImageInspectionAnswer> {
+  const { info, image } = await runtime.inspectImage(id, entry);
+  const end = await readJournalEnd(runtime.reader, id);
+  const run = await runtime.run(id);
+  return {
+    runId: id,
+    entry,
+    name: info.name,
+    at: instantText(info.at),
+    ...image,
+    entriesAfter: end.length - entry,
+    waits: await waitsOf(runtime.reader, run, runtime.live(id), end),
   };
 }

@@ -19,6 +19,7 @@ export type ServedRuntime = Pick<
   | "figures"
   | "fork"
   | "healthy"
+  | "inspectImage"
   | "isolates"
   | "kill"
   | "live"

@@ -6,6 +6,8 @@ import { describe, expect, test } from "vitest";
 import type { Serving } from "../../src/serve.ts";
 import { perdure, type Ran } from "../cli/acting-world.ts";
 import { scratchFolder, snapshotServer } from "../snapshots/snapshot-server.ts";
+import { caller as caller1 } from "./fixtures/caller-1.ts";
+import { caller as caller2 } from "./fixtures/caller-2.ts";
 import { clerk as clerk1 } from "./fixtures/clerk-1.ts";
 import { clerk as clerk2 } from "./fixtures/clerk-2.ts";
 
@@ -91,6 +93,28 @@ describe("deployments", () => {
     expect(await output(second, stays)).toEqual({ heard: ["one a"], by: "one" });
     expect(await output(second, goes)).toEqual({ heard: ["one a"], count: 1, from: "idle", by: "two" });
     expect(await output(second, fresh)).toMatchObject({ heard: ["two x"], from: "the beginning" });
+  }, 30_000);
+
+  test("a run of old code that calls a function which is not there any more waits for it", async () => {
+    const data = scratchFolder();
+    const open = (number: 1 | 2): Promise<Serving> =>
+      snapshotServer([number === 1 ? caller1 : caller2], "unused", {
+        data,
+        sources: [new URL(`caller-${number}.ts`, FIXTURES)],
+      });
+    const first = await open(1);
+    const { run } = await first.runtime.submit({ target: { service: "caller", handler: "run" }, input: null });
+    await first.close();
+    const second = await open(2);
+    await say(second, run, "loud");
+    let paused = await second.runtime.run(run);
+    for (; paused.status !== "paused"; paused = await second.runtime.run(run))
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(paused.pausedBy).toMatchObject({ errorCode: "P0103", message: expect.stringContaining("hands-1.ts") });
+    await second.close();
+    const third = await open(1);
+    await third.runtime.resume(run);
+    expect(await third.runtime.attach(run)).toEqual({ kind: "value", value: '"LOUD"' });
   }, 30_000);
 
   test("the API refuses with P0104, and says of each run what became of it", async () => {

@@ -5,7 +5,7 @@ import type { MemoryMode, ServiceDefinition } from "@perdure/sdk";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createTestMemory, type TestMemory, TestWorld, type TestWorldOptions } from "../../src/testing/test-world.ts";
 import { clerk as clerk1 } from "./fixtures/clerk-1.ts";
-import { clerk as clerk2 } from "./fixtures/clerk-2.ts";
+import { clerk as clerk2, meanwhile } from "./fixtures/clerk-2.ts";
 
 const VERSIONS: readonly (readonly [ServiceDefinition<object>, string])[] = [
   [clerk1, "clerk-1.ts"],
@@ -156,6 +156,25 @@ describe.each<MemoryMode>(["journal", "snapshot"])("migrate in %s mode", (mode) 
         });
   }, 60_000);
 
+  test("a fork of what was before the migration has the old code, one of what came after has the new", async () => {
+    const { world, run } = await upgraded(mode, "listen", [["word", "a"]]);
+    const length = (await world.journal(run)).length;
+    const before = await world.run(run);
+    await world.migrate(run);
+    await world.settle();
+    const after = await world.run(run);
+    const [old, newer] = [await world.fork(run, { at: length }), await world.fork(run)];
+    const { deployment, migrated } = after ?? { deployment: "", migrated: null };
+    expect(await world.run(old)).toMatchObject({ deployment: before?.deployment, migrated: null });
+    expect(await world.run(newer)).toMatchObject({ deployment, migrated });
+    for (const fork of mode === "snapshot" ? [old, newer] : [newer]) await world.signal(fork, "word", "end");
+    expect(valueOf(await world.finish(newer))).toMatchObject({ heard: ["one a"], by: "two" });
+    if (mode === "snapshot") expect(valueOf(await world.finish(old))).toEqual({ heard: ["one a"], by: "one" });
+    const branch = await world.rewind(run, length);
+    expect(await world.run(branch)).toMatchObject({ deployment, migrated });
+    expect(await world.run(run)).toMatchObject({ deployment: before?.deployment, migrated: null });
+  });
+
   test("going back to before the migration brings back the old code", async () => {
     const { world, run } = await upgraded(mode, "listen", [["word", "a"]]);
     const length = (await world.journal(run)).length;
@@ -165,6 +184,24 @@ describe.each<MemoryMode>(["journal", "snapshot"])("migrate in %s mode", (mode) 
     await world.restart(run, length + 1);
     expect(await world.run(run)).toMatchObject({ deployment: before?.deployment, migrated: null });
   });
+});
+
+test("a run that goes on while its state is turned is looked at again: nothing of it is lost", async () => {
+  const { world, run } = await upgraded("journal", "listen", []);
+  await world.migrate(run); // Else the second version does not get on with its journal.
+  await world.settle();
+  let happened = 0;
+  meanwhile.happens = async () => {
+    happened += 1;
+    if (happened > 1) return;
+    await world.signal(run, "word", "late");
+    await world.settle();
+  };
+  onTestFinished(() => void (meanwhile.happens = async () => undefined));
+  expect((await world.migrate(run)).outcome).toBe("migrated");
+  expect(happened).toBe(2);
+  await world.signal(run, "word", "end");
+  expect(valueOf(await world.finish(run))).toMatchObject({ heard: ["two late"], count: 1, from: "idle, again" });
 });
 
 /** A migration with words before and after it, and a crash at one of the commits that it takes. */

@@ -122,6 +122,8 @@ export type GuestMessage =
   | { readonly type: "end"; readonly result: Result }
   | { readonly type: "suspend"; readonly awaiting: readonly Awaiting[]; readonly entriesSeen: number }
   | { readonly type: "error"; readonly failure: AttemptFailure }
+  /** Of the engine, in the guest's name: nobody has handled it by the end of the turn. */
+  | { readonly type: "unhandledRejection"; readonly message: string; readonly stack?: string }
   | { readonly type: "migrated"; readonly state: Result }
   | { readonly type: "notMigrated"; readonly failure: Failure }
   /** Runs a function of a host module: the hands. */

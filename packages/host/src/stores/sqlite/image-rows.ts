@@ -58,6 +58,13 @@ export class ImageRows {
     return { image: null, damaged };
   }
 
+  /** As they are stored, whole or not. */
+  bytesOf(hash: string, cells: LoadedPayloads): Uint8Array | null {
+    const row = this.#sql?.bytes.get(hash) as unknown as readonly [Cell] | undefined;
+    const bytes = row === undefined ? null : cells.readBytes(row[0]);
+    return bytes instanceof Uint8Array ? bytes : null;
+  }
+
   /** The bytes, or what is wrong with them. */
   #bytesOf({ hash }: ImageInfo, cells: LoadedPayloads): Uint8Array | string {
     const row = this.#sql?.bytes.get(hash) as unknown as readonly [Cell] | undefined;

@@ -132,6 +132,10 @@ export class SqliteReader implements StoreReader {
     });
   }
 
+  imageBytes(hash: string): Promise<Uint8Array | null> {
+    return this.#read((cells) => this.#loader.images.bytesOf(hash, cells));
+  }
+
   counts(): Promise<Readonly<Partial<Record<RunStatus, number>>>> {
     return this.#guarded(() => this.#counts());
   }

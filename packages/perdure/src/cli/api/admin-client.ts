@@ -21,6 +21,7 @@ import type {
   DeploymentsAnswer,
   ForkBody,
   HealthAnswer,
+  ImageInspectionAnswer,
   JournalPage,
   MigrateRequest,
   MigrationReport,
@@ -138,6 +139,10 @@ export class AdminClient {
 
   deployments(): Promise<DeploymentsAnswer> {
     return askJson(this.connection, "/deployments");
+  }
+
+  inspectImage(id: RunId, entry: number): Promise<ImageInspectionAnswer> {
+    return askJson(this.connection, `/runs/${id}/images/${entry}/inspect`);
   }
 
   settle(id: RunId, command: number, outcome: SettleRequest): Promise<ActionAnswer> {

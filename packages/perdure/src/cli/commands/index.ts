@@ -33,6 +33,7 @@ import { servicesCommand } from "./services.ts";
 import { settleCommand } from "./settle.ts";
 import { showCommand } from "./show.ts";
 import { signalCommand } from "./signal.ts";
+import { snapshotCommand } from "./snapshot.ts";
 import { sqlCommand } from "./sql.ts";
 import { startCommand } from "./start.ts";
 import { stateCommand } from "./state.ts";
@@ -53,7 +54,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Call:", commands: [callCommand, sendCommand, resultCommand] },
   {
     title: "Look:",
-    commands: [runsCommand, showCommand, tailCommand, servicesCommand, deploymentsCommand, sqlCommand],
+    commands: [runsCommand, showCommand, tailCommand, servicesCommand, deploymentsCommand, snapshotCommand, sqlCommand],
   },
   {
     title: "Act on runs:",
