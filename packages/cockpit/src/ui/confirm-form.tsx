@@ -24,7 +24,8 @@ export function ConfirmForm(props: ConfirmFormProps): ReactNode {
   const { title, label, icon, isDanger = false, wide = false, command, onConfirm, onClose, children } = props;
   const t = useMessages();
   const [isBusy, setBusy] = useState(false);
-  const confirm = useRef<HTMLButtonElement>(null);
+  // What is dangerous is not done by the Enter that opened it, or that was meant for something else.
+  const first = useRef<HTMLButtonElement>(null);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     const acting = onConfirm();
@@ -39,7 +40,7 @@ export function ConfirmForm(props: ConfirmFormProps): ReactNode {
     }
   };
   return (
-    <Dialog isOpen onClose={onClose} title={title} wide={wide} initialFocus={confirm}>
+    <Dialog isOpen onClose={onClose} title={title} wide={wide} initialFocus={first}>
       <form className="confirm-form" onSubmit={(event) => void submit(event)} onKeyDown={submitByChord}>
         {children}
         {command === undefined ? null : (
@@ -49,8 +50,15 @@ export function ConfirmForm(props: ConfirmFormProps): ReactNode {
           </div>
         )}
         <div className="actions">
-          <Button onClick={onClose}>{t.common.cancel}</Button>
-          <Button ref={confirm} type="submit" look={isDanger ? "danger" : "primary"} disabled={isBusy}>
+          <Button {...(isDanger ? { ref: first } : {})} onClick={onClose}>
+            {t.common.cancel}
+          </Button>
+          <Button
+            {...(isDanger ? {} : { ref: first })}
+            type="submit"
+            look={isDanger ? "danger" : "primary"}
+            disabled={isBusy}
+          >
             {icon}
             {label}
           </Button>

@@ -82,7 +82,7 @@ describe("a session", () => {
     await conversation(page).locator("[data-receipt=accepted]").waitFor();
     go();
     await conversation(page).getByText("You said: and mention boats").waitFor();
-    expect(await conversation(page).locator("[data-receipt=answered]").count()).toBe(2);
+    await eventually(() => conversation(page).locator("[data-receipt=answered]").count(), 2);
     expect(provider.bill.paidTwice).toEqual([]);
   });
 
@@ -171,12 +171,13 @@ describe("a question", () => {
     const needed = page.locator(".panel").filter({ has: page.getByRole("heading", { name: "Needs you" }) });
     await needed.waitFor();
     const asked = needed.getByRole("link", { name: /researcher wants to use publish/ });
-    const before = await asked.count();
+    const open = (): Promise<{ readonly approvals: readonly { readonly id: string }[] }> =>
+      world.server.get("/approvals?status=open");
+    const before = (await open()).approvals.length;
+    await eventually(() => asked.count(), before);
     await world.server.send("researcher/elsewhere/send", { text: "publish from elsewhere" });
     await eventually(() => asked.count(), before + 1);
-    const { approvals } = await world.server.get<{ readonly approvals: readonly { readonly id: string }[] }>(
-      "/approvals?status=open",
-    );
+    const { approvals } = await open();
     await world.server.post(`/approvals/${approvals[0]?.id ?? ""}`, { decision: "approved", by: "ada" });
     await eventually(() => asked.count(), before);
   });

@@ -99,9 +99,13 @@ describe("a rewind", () => {
     await eventually(() => rowsOf(page), ["step look", "signal “go”", "step after"]);
     // By the palette, as everything that a page can do.
     await cockpit.press("Control+k");
+    await page.getByPlaceholder("A page, a run's id, a service …").waitFor();
     await page.keyboard.type("rewind");
     await cockpit.press("Enter");
     const dialog = dialogOf(page).filter({ hasText: "Rewind this run?" });
+    await cockpit.press("Enter"); // What calls work off is not done by a key that opened it.
+    await dialog.waitFor({ state: "detached" });
+    await cockpit.press("w");
     await dialog.getByRole("button", { name: "The beginning" }).click();
     await dialog.getByText("Nothing stays but the input").waitFor();
     await dialog.getByLabel("After entry").fill("1");
