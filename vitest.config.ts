@@ -19,6 +19,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     environment: "node",
+    maxWorkers: 2, // By default one on two cores, which then wait for the processes that tests start.
     reporters: ["default", new SummaryReporter({ failedChecks: Number(process.env["PERDURE_FAILED_CHECKS"] ?? 0) })],
     projects: [
       {

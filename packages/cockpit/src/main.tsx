@@ -8,6 +8,7 @@ import { App } from "./app/app.tsx";
 import { loadOtherChunks } from "./app/chunks.ts";
 import { createAppRouter } from "./app/routes.tsx";
 import { applyTheme } from "./app/theme.ts";
+import { beginInPreferred } from "./i18n/languages.ts";
 import { listenToKeys } from "./keys/hotkeys.ts";
 import { hotkeys } from "./keys/use-hotkeys.ts";
 import { createLive } from "./live/create-live.ts";
@@ -33,4 +34,6 @@ const stopWaiting = live.stream.state.subscribe(() => {
 
 const root = document.getElementById("app");
 if (root === null) throw new Error("index.html has no element #app");
-createRoot(root).render(<App api={api} live={live} queries={queries} router={createAppRouter()} />);
+const page = createRoot(root);
+const draw = (): void => page.render(<App api={api} live={live} queries={queries} router={createAppRouter()} />);
+beginInPreferred().then(draw, draw);

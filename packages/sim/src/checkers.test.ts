@@ -31,13 +31,15 @@ function promisesBroken(history: readonly Observation[]): ReadonlySet<string> {
 
 /** Some world has what is to be changed, and the change is noticed. */
 function expectNoticed(promise: string, change: Change): void {
+  const broken: string[] = [];
   for (const history of histories) {
     const changed = change(history);
     if (changed === null) continue;
-    expect([...promisesBroken(changed)]).toContain(promise);
-    return;
+    const promises = promisesBroken(changed);
+    if (promises.has(promise)) return;
+    broken.push(`[${[...promises].join(", ")}]`); // What was changed may be of a run that was rewound since, say.
   }
-  expect.fail(`no world has what is to be changed for ${promise}`);
+  expect.fail(`no world has what is to be changed for ${promise}, or it is not noticed: ${broken.join(" ")}`);
 }
 
 /** Replaces the first observation for which `change` has something else, by that. */

@@ -4,6 +4,7 @@ import { chooseLanguage, type Language } from "../i18n/languages.ts";
 import { useLanguage, useMessages } from "../i18n/use-messages.ts";
 import { Button } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
+import { sayFailure } from "../ui/toasts.tsx";
 import { useApi } from "./app-context.ts";
 import { chooseTheme, theme, type Theme } from "./theme.ts";
 
@@ -32,7 +33,7 @@ export function Preferences(): ReactNode {
         values={CHOICES}
         names={t.language}
         chosen={chosenLanguage}
-        onChoose={chooseLanguage}
+        onChoose={(chosen) => void chooseLanguage(chosen).catch(sayFailure)}
       />
       {session.hasToken ? (
         <Button

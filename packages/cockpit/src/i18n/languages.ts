@@ -1,43 +1,30 @@
-// The languages, and which one the viewer reads.
+// The languages, and which one the viewer reads. English is part of the page; the other is loaded when it is wanted.
 
 import { createSignal, type Signal } from "../api/signal.ts";
 import { en, type Messages } from "./messages.ts";
-import { agents } from "./zh/agents.ts";
-import { approvals } from "./zh/approvals.ts";
-import { branches } from "./zh/branches.ts";
-import { common } from "./zh/common.ts";
-import { form } from "./zh/form.ts";
-import { overview } from "./zh/overview.ts";
-import { run } from "./zh/run.ts";
-import { runs } from "./zh/runs.ts";
-import { schedules } from "./zh/schedules.ts";
-import { services } from "./zh/services.ts";
-import { sql } from "./zh/sql.ts";
-import { state } from "./zh/state.ts";
-
-import { session } from "./zh/session.ts";
-
-const zh: Messages = {
-  agents,
-  approvals,
-  branches,
-  common,
-  form,
-  overview,
-  run,
-  runs,
-  schedules,
-  services,
-  session,
-  sql,
-  state,
-};
-
-export const LANGUAGES: Readonly<Record<Language, Messages>> = { en, zh };
 
 export type Language = "en" | "zh";
 
 const STORED_AS = "perdure.language";
+
+const loaded = new Map<Language, Messages>([["en", en]]);
+
+export const language: Signal<Language> = createSignal<Language>("en");
+
+/** Of a language that was chosen, so that it is there. */
+export function messagesIn(chosen: Language): Messages {
+  return loaded.get(chosen) ?? en;
+}
+
+/** Before the page is drawn, so that nobody sees it change. It stays English where the other cannot be loaded. */
+export async function beginInPreferred(): Promise<void> {
+  await show(preferred());
+}
+
+export async function chooseLanguage(chosen: Language): Promise<void> {
+  localStorage.setItem(STORED_AS, chosen);
+  await show(chosen);
+}
 
 function preferred(): Language {
   const stored = localStorage.getItem(STORED_AS);
@@ -45,9 +32,7 @@ function preferred(): Language {
   return navigator.languages.some((tag) => tag.startsWith("zh")) && !navigator.language.startsWith("en") ? "zh" : "en";
 }
 
-export const language: Signal<Language> = createSignal<Language>(preferred());
-
-export function chooseLanguage(chosen: Language): void {
-  localStorage.setItem(STORED_AS, chosen);
-  language.set(chosen);
+async function show(wanted: Language): Promise<void> {
+  if (!loaded.has(wanted)) loaded.set(wanted, (await import("./zh/index.ts")).zh);
+  language.set(wanted);
 }

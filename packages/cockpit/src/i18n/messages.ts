@@ -1,6 +1,6 @@
 // All texts that a person reads. English says which there are; a language that lacks one does not compile.
 //
-// A view has a part of its own, `i18n/<language>/<view>.ts`, which is named here and in `languages.ts`.
+// A view has a part of its own, `i18n/<language>/<view>.ts`, which is named here and in `zh/index.ts`.
 
 import { agents } from "./en/agents.ts";
 import { approvals } from "./en/approvals.ts";

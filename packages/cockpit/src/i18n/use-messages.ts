@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { LANGUAGES, language, type Language } from "./languages.ts";
+import { language, type Language, messagesIn } from "./languages.ts";
 import { formatFor, type Format } from "./format.ts";
 import type { Messages } from "./messages.ts";
 
@@ -9,7 +9,7 @@ export function useLanguage(): Language {
 
 /** All texts, in the viewer's language. */
 export function useMessages(): Messages {
-  return LANGUAGES[useLanguage()];
+  return messagesIn(useLanguage());
 }
 
 /** Numbers, durations and times as the viewer writes them, in the viewer's zone. */

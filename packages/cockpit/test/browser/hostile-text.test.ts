@@ -96,7 +96,7 @@ describe("names and texts are harmless in", () => {
     await world.server.post(`/runs/${seeded.turn}/pause`);
     await page.getByText("paused", { exact: true }).nth(2).waitFor();
     await cockpit.press("Control+k");
-    await page.getByRole("dialog").getByText("researcher").waitFor();
+    await page.getByRole("dialog").getByRole("group", { name: "Recent runs" }).getByText("researcher").waitFor();
     await expectHarmless(cockpit);
   });
 

@@ -11,7 +11,7 @@ import type { TranscriptItem } from "./items.ts";
 import { OpenPartsContext } from "./open-parts.ts";
 
 beforeAll(async () => {
-  chooseLanguage("en");
+  await chooseLanguage("en");
   await import("../../ui/markdown.tsx"); // A chunk of its own, which the answer then finds loaded.
 }, 60_000);
 afterEach(cleanup);
